@@ -46,7 +46,7 @@ func OS() *Stdio {
 	return &Stdio{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, //nolint:forbidigo // this is the place that hands them out
 		Getenv: os.Getenv, Environ: os.Environ,
-		Now:         time.Now,                           //nolint:forbidigo // this is the place that hands it out
+		Now:         time.Now,                             //nolint:forbidigo // this is the place that hands it out
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), //nolint:forbidigo,gosec // descriptors fit an int
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())), //nolint:forbidigo,gosec // descriptors fit an int
 	}
