@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -216,8 +217,12 @@ func (c *call) request(ctx context.Context, r *result, e *entry) *result {
 	done := r.fail(reason.GuardCheckpointFailed, text)
 	if ce != nil {
 		done.retry = ce.retryAfter
+		if ce.status == http.StatusUnauthorized {
+			// The token became void on the way. The next call logs in anew.
+			done.code, done.retry = reason.GuardLookupFailed, time.Second
+		}
 	}
-	return c.told(done, failed, "", reason.GuardCheckpointFailed)
+	return c.told(done, failed, "", done.code)
 }
 
 // look reads the list once for the tag of e; nil when it is not there or the

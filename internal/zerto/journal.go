@@ -94,10 +94,8 @@ func (c *client) ask(ctx context.Context, vpg, tag string) (task string, f fate,
 		return "", unsent, err
 	case ce.status == 0:
 		return "", unsure, err
-	case ce.status == http.StatusRequestTimeout, ce.status >= 500 && (ce.status != http.StatusInternalServerError || ce.shape):
+	case ce.status == http.StatusRequestTimeout, ce.status == http.StatusGatewayTimeout, ce.shape && (ce.status >= 500 || ce.status < 300):
 		// A gateway speaks of what it saw, not of what the ZVM did.
-		return "", unsure, err
-	case ce.shape && ce.status < 300:
 		return "", unsure, err
 	}
 	return "", refused, err

@@ -165,14 +165,26 @@ func (c *call) held(machines []*machine, targets []*target, results []*result) g
 			fmt.Sprintf(" The change was not made, and the request is remembered: make the same call again in %s (after %s); if the tag is listed by then, the call goes through without a second request.",
 				span(out.RetryAfter), at(c.p.clock.now().Add(out.RetryAfter+time.Second-1)))
 	case reason.GuardLookupFailed:
-		out.Message = sentence("Zerto could not be asked: "+strings.Join(said, "; ")) + " The change was not made. Try again later."
+		out.Message = sentence("Zerto could not be asked: "+strings.Join(said, "; ")) + " The change was not made. " + again(out.RetryAfter)
 	case reason.AuditUnavailable:
 		out.Message = sentence("a checkpoint could not be recorded: "+strings.Join(said, "; ")) + " The change was not made."
 		out.RetryAfter = 0
 	default:
-		out.Message = sentence("no checkpoint: "+strings.Join(said, "; ")) + " The change was not made, since Zerto could not take it back. A person has to look at the protection group first."
+		out.Message = sentence("no checkpoint: "+strings.Join(said, "; ")) + " The change was not made, since Zerto could not take it back. "
+		if out.RetryAfter > 0 {
+			out.Message += again(out.RetryAfter)
+		} else {
+			out.Message += "A person has to look at the protection group first."
+		}
 	}
 	return out
+}
+
+func again(after time.Duration) string {
+	if after <= 0 {
+		return "Try again later."
+	}
+	return fmt.Sprintf("Make the same call again in %s.", span(after))
 }
 
 func clip(s []string, most int) []string {
