@@ -85,9 +85,9 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 // each machine of it: the tag it is told of was listed before; and no change was
 // let through on that group between that tag's request and its listing.
 func TestNoChangeIsCoveredByATagOfItsOwnTime(t *testing.T) {
-	runs := 150
+	runs := 40
 	if testing.Short() {
-		runs = 20
+		runs = 10
 	}
 	for seed := range runs {
 		synctest.Test(t, func(t *testing.T) { randomSchedule(t, uint64(seed)) })
