@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 			"zerto":{"url":"https://zvm.example","auth":{"clientId":"zerto-api","clientSecretFile":"s"},"tls":{"caFile":"ca.pem"}}}`, ""},
 		{"the older spelling", `{"read_only_tools":["list"],"mutating_tools":{"stop":{"vm_arg":"name"}}}`, ""},
 		{"a byte order mark", "\xef\xbb\xbf{}", ""},
-		{"an unknown key", `{"gaurd":{}}`, "gaurd"},
+		{"an unknown key", `{"gard":{}}`, "gard"},
 		{"an unknown key inside", `{"guard":{"unlistd":"ask"}}`, "unlistd"},
 		{"a key in another case", `{"Guard":{}}`, "Guard"},
 		{"a key twice", `{"guard":{},"guard":{}}`, "twice"},

@@ -188,7 +188,7 @@ func (g *Guard) mutating(ctx context.Context, r *rule, c Call) Verdict {
 // decisionFor is the table of what a provider's outcome means. Only one code
 // lets the call through; a code that nobody thought of denies.
 func decisionFor(c reason.Code) answer.Decision {
-	switch c { //nolint:exhaustive // all others deny
+	switch c {
 	case reason.GuardCheckpointConfirmed:
 		return answer.NoDecision
 	case reason.GuardVMUnknown, reason.GuardVMUnprotected, reason.GuardVMAmbiguous, reason.GuardVMMissing:

@@ -202,7 +202,9 @@ func unusable(ref string) string {
 		return fmt.Sprintf("the argument that names it is longer than %d bytes", maxRef)
 	case strings.ContainsAny(ref, "*?"):
 		return "the argument that names it is a pattern"
-	case strings.ContainsFunc(ref, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar }):
+	case strings.ContainsFunc(ref, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar
+	}):
 		return "the argument that names it holds characters that cannot be seen"
 	}
 	return ""
