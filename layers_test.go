@@ -29,8 +29,12 @@ var layers = map[string][]string{
 	"internal/audit":     {"internal/reason"},
 	"internal/supervise": {},
 	"internal/snapshot":  {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
-	"internal/hook":      {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit"},
-	"cmd/hooktrail":      {"internal/cli"},
+	"internal/zerto":     {"internal/reason", "internal/config", "internal/guard"},
+
+	"internal/zerto/zertotest": {},
+
+	"internal/hook": {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit"},
+	"cmd/hooktrail": {"internal/cli"},
 }
 
 const module = "hooktrail/"
