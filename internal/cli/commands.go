@@ -3,5 +3,9 @@ package cli
 // commands lists the verbs in the order of the help text. Each lives in a file
 // of its own name.
 func commands() []command {
-	return []command{}
+	return []command{
+		{"hook", "the hook: event on standard input, answer on standard output", runHook},
+		{"gate", "classify callback results", runGate},
+		{"schema", "print an embedded JSON Schema", runSchema},
+	}
 }
