@@ -6,6 +6,7 @@ func commands() []command {
 	return []command{
 		{"hook", "the hook: event on standard input, answer on standard output", runHook},
 		{"gate", "classify callback results", runGate},
+		{"verify", "check the audit log: every line, the chain, its end", runVerify},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}
 }
