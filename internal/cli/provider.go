@@ -5,10 +5,11 @@ import (
 
 	"hooktrail/internal/guard"
 	"hooktrail/internal/reason"
+	"hooktrail/internal/snapshot"
 )
 
 // newProvider returns the checkpoint provider that the settings name, or nil.
-func newProvider(_ *Stdio, set *settings) (guard.Provider, error) {
+func newProvider(s *Stdio, set *settings) (guard.Provider, error) {
 	which := set.Guard.Provider
 	if which == "" {
 		switch {
@@ -23,6 +24,8 @@ func newProvider(_ *Stdio, set *settings) (guard.Provider, error) {
 	switch {
 	case which == "" || which == "none":
 		return nil, nil
+	case which == "exec" && set.Exec != nil:
+		return snapshot.New(*set.Exec, s.Now)
 	default:
 		return nil, reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("guard.provider is %s, but there is no section %s", which, which), nil)
 	}
