@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
@@ -148,10 +149,10 @@ func neverOpen(s *Stdio, status *int) {
 	}
 }
 
-// hostSignals ends the context when the host gives up. SIGPIPE is ignored, so
+// hostSignals ends the context when the host gives up. SIGPIPE is caught, so
 // that a closed stream is an error that blocks and not a death by signal, which
-// lets the call run.
+// lets the call run. It is not ignored: children would inherit that.
 func hostSignals(ctx context.Context) (context.Context, context.CancelFunc) {
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 }
