@@ -8,6 +8,7 @@ func commands() []command {
 		{"run", "supervise another hook: deadline, fail closed, audited", runRun},
 		{"gate", "classify callback results", runGate},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
+		{"demo", "the whole pipeline on this machine, nothing to set up", runDemo},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}
 }

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"fmt"
+	"strings"
 
 	"hooktrail/internal/answer"
 	"hooktrail/internal/audit"
@@ -76,8 +77,8 @@ func holdsBack(name string, v answer.Verdict) bool {
 // encode writes the answer.
 func encode(c *call) answer.Reply {
 	v := c.verdict
-	v.Message = audit.Printable(audit.Redact(v.Message))
-	v.Context = audit.Printable(audit.Redact(v.Context))
+	v.Message = shown(v.Message)
+	v.Context = shown(v.Context)
 	if v.Decision == answer.Deny || v.Decision == answer.Ask {
 		v.Message = audit.Text(v.Message, answer.MaxReason-80) + " [hooktrail event " + c.id + "]"
 	}
@@ -95,6 +96,16 @@ func encode(c *call) answer.Reply {
 	default:
 		return answer.Encode(name, v)
 	}
+}
+
+// shown is what of a text may leave the program: no secrets, and no character
+// but line ends that a terminal would act on.
+func shown(s string) string {
+	lines := strings.Split(audit.Redact(s), "\n")
+	for i, l := range lines {
+		lines[i] = audit.Printable(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func or(s, other string) string {
