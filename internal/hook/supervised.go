@@ -142,6 +142,9 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 	j.Message = account(w.Name, r, said, deadline.Sub(start))
 	s.unattended(e, &j)
 	j.Reply = reply(e.Name, said, failed)
+	if j.Reply != nil && said.Text != "" && e.Name != "WorktreeCreate" {
+		j.Context = strings.TrimSpace(said.Text)
+	}
 	return j
 }
 
@@ -170,7 +173,9 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	case name == event.PreToolUse || said.Fault != "":
 		return nil
 	case said.Decision == answer.Deny && said.Object == nil && name != event.PermissionRequest:
-		r := answer.Stop(said.Verdict) // the hook's own status 2
+		v := said.Verdict // of the hook's own status 2
+		v.Message = shown(v.Message)
+		r := answer.Stop(v)
 		return &r
 	case said.Object != nil && !(failed && said.Decision != answer.Deny):
 		return &answer.Reply{Stdout: said.Object}
@@ -181,9 +186,6 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	}
 	return nil
 }
-
-// cleaned makes a text of a hook's fit for the host, the log and a terminal.
-func cleaned(s string) string { return audit.Printable(audit.Redact(s)) }
 
 // maxSaid bounds what a message takes over of a hook's standard error.
 const maxSaid = 1500
