@@ -7,6 +7,7 @@ func commands() []command {
 		{"hook", "the hook: event on standard input, answer on standard output", runHook},
 		{"run", "supervise another hook: deadline, fail closed, audited", runRun},
 		{"gate", "classify callback results", runGate},
+		{"verify", "check the audit log: every line, the chain, its end", runVerify},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}
 }
