@@ -139,7 +139,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		said = answer.Said{Verdict: answer.Verdict{Decision: answer.NoDecision, Code: reason.HookOK}}
 	}
 	j.Verdict, j.AnswerFault = said.Verdict, said.Fault
-	j.Message = account(w.Name, r, said, deadline.Sub(start))
+	j.Message = account(w, r, said, deadline.Sub(start))
 	s.unattended(e, &j)
 	j.Reply = reply(e.Name, said, failed)
 	if j.Reply != nil && said.Text != "" && e.Name != "WorktreeCreate" {
@@ -191,7 +191,8 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 const maxSaid = 1500
 
 // account says what became of a hook.
-func account(name string, r supervise.Result, said answer.Said, limit time.Duration) string {
+func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duration) string {
+	name := w.Name
 	failed := r.ExitCode != 0 || r.TimedOut
 	words := said.Message
 	if words == "" || said.Decision == answer.NoDecision {
@@ -204,6 +205,8 @@ func account(name string, r supervise.Result, said answer.Said, limit time.Durat
 		what = fmt.Sprintf("The hook %q gave an unusable answer: %s.", name, said.Fault)
 	case !failed:
 		return words
+	case said.Decision == answer.Deny && w.OnFailure == gate.OnFailureContinue:
+		return words // its refusal counts, not its failure
 	case !r.Started && !r.TimedOut:
 		what, words = fmt.Sprintf("The hook %q could not be started (%d): %s.", name, r.ExitCode, r.StartError), ""
 	case r.Cancelled:
