@@ -77,8 +77,7 @@ func holdsBack(name string, v answer.Verdict) bool {
 // encode writes the answer.
 func encode(c *call) answer.Reply {
 	v := c.verdict
-	v.Message = shown(v.Message)
-	v.Context = shown(v.Context)
+	v.Message, v.Context = shown(v.Message), cleaned(v.Context)
 	if v.Decision == answer.Deny || v.Decision == answer.Ask {
 		v.Message = audit.Text(v.Message, answer.MaxReason-80) + " [hooktrail event " + c.id + "]"
 	}
@@ -98,14 +97,22 @@ func encode(c *call) answer.Reply {
 	}
 }
 
-// shown is what of a text may leave the program: no secrets, and no character
-// but line ends that a terminal would act on.
-func shown(s string) string {
-	lines := strings.Split(audit.Redact(s), "\n")
-	for i, l := range lines {
-		lines[i] = audit.Printable(l)
+// cleaned makes a text fit for the host and the log. Its line breaks and tabs
+// stay: hosts show a reason as it is laid out, and a context may be code.
+func cleaned(s string) string {
+	return eachPart(audit.Redact(s), "\n", func(l string) string { return eachPart(l, "\t", audit.Printable) })
+}
+
+// shown makes a text fit for a terminal too: of what controls one, only line
+// breaks stay.
+func shown(s string) string { return eachPart(audit.Redact(s), "\n", audit.Printable) }
+
+func eachPart(s, sep string, f func(string) string) string {
+	parts := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), sep)
+	for i, p := range parts {
+		parts[i] = f(p)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(parts, sep)
 }
 
 func or(s, other string) string {
