@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"hooktrail/internal/settings"
+	hookset "hooktrail/internal/settings"
 )
 
 const checkAbout = `
@@ -27,7 +27,7 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 	sarif := fs.Bool("sarif", false, "print the findings as SARIF 2.1.0")
 	entries := fs.Bool("entries", false, "also list every hook entry and what its failure comes to; with --json an object")
 	strict := fs.Bool("strict", false, "exit 1 on warnings, too")
-	client := fs.String("client", "", "version of the host to foretell for, such as 2.1.290 (default: the installed one, else "+settings.NewestClient+")")
+	client := fs.String("client", "", "version of the host to foretell for, such as 2.1.290 (default: the installed one, else "+hookset.NewestClient+")")
 	project := fs.String("project", "", "the project's directory, when no FILE is given (default: the current one)")
 	if status, ok := parse(s, fs, args); !ok {
 		return status
@@ -36,9 +36,9 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 		fmt.Fprintf(s.Err, "hooktrail check: %q is no version such as 2.1.290\n", *client)
 		return exitFailure
 	}
-	var files []settings.File
+	var files []hookset.File
 	for _, name := range fs.Args() {
-		files = append(files, settings.Load(name, ""))
+		files = append(files, hookset.Load(name, ""))
 	}
 	if fs.NArg() == 0 {
 		dir, err := filepath.Abs(*project)
@@ -46,24 +46,24 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 			fmt.Fprintf(s.Err, "hooktrail check: %v\n", err)
 			return exitFailure
 		}
-		files = settings.Layers(places(s, dir))
+		files = hookset.Layers(places(s, dir))
 		if len(files) == 0 {
 			fmt.Fprintln(s.Err, "hooktrail check: there are no settings files here; name one")
 			return exitFailure
 		}
 	}
 	if *client == "" {
-		*client = settings.Client(ctx, s.Getenv("PATH"))
+		*client = hookset.Client(ctx, s.Getenv("PATH"))
 	}
-	r := settings.Check(files, settings.Options{Client: *client, Home: s.Getenv("HOME"), Project: *project, Budget: settings.ConfigBudget})
+	r := hookset.Check(files, hookset.Options{Client: *client, Home: s.Getenv("HOME"), Project: *project, Budget: hookset.ConfigBudget})
 	var err error
 	switch {
 	case *sarif:
-		err = writeJSON(s.Out, r.SARIF(Version))
+		err = writeIndented(s.Out, r.SARIF(Version))
 	case *asJSON && *entries:
-		err = writeJSON(s.Out, r)
+		err = writeIndented(s.Out, r)
 	case *asJSON:
-		err = writeJSON(s.Out, r.Findings)
+		err = writeIndented(s.Out, r.Findings)
 	default:
 		err = writeCheck(s.Out, r, len(files))
 	}
@@ -74,13 +74,13 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 	return checkStatus(r, *strict)
 }
 
-func checkStatus(r settings.Report, strict bool) int {
+func checkStatus(r hookset.Report, strict bool) int {
 	status := exitOK
 	for _, f := range r.Findings {
 		switch {
 		case f.Code == "unreadable":
 			return exitFailure
-		case f.Severity == settings.Error || strict && f.Severity == settings.Warning:
+		case f.Severity == hookset.Error || strict && f.Severity == hookset.Warning:
 			status = exitFindings
 		}
 	}
@@ -88,22 +88,22 @@ func checkStatus(r settings.Report, strict bool) int {
 }
 
 // places returns where the host looks for settings of the project at dir.
-func places(s *Stdio, dir string) settings.Places {
+func places(s *Stdio, dir string) hookset.Places {
 	config := s.Getenv("CLAUDE_CONFIG_DIR")
 	if config == "" && s.Getenv("HOME") != "" {
 		config = filepath.Join(s.Getenv("HOME"), ".claude")
 	}
-	return settings.Places{ConfigDir: config, Project: dir, Managed: settings.ManagedFile()}
+	return hookset.Places{ConfigDir: config, Project: dir, Managed: hookset.ManagedFile()}
 }
 
-func writeJSON(w io.Writer, v any) error {
+func writeIndented(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
 
-func writeCheck(w io.Writer, r settings.Report, files int) error {
+func writeCheck(w io.Writer, r hookset.Report, files int) error {
 	var b strings.Builder
 	for _, f := range r.Findings {
 		fmt.Fprintln(&b, printable(f.String()))
@@ -127,13 +127,13 @@ func writeCheck(w io.Writer, r settings.Report, files int) error {
 			fmt.Fprintf(&b, "  %s:%d: %s\n", printable(e.File), e.Line, printable(e.Why))
 		}
 	}
-	fmt.Fprintf(&b, "%s, %s, %s in %s; %s\n", count(r.Count(settings.Error), "error"), count(r.Count(settings.Warning), "warning"),
-		count(r.Count(settings.Note), "note"), count(files, "file"), summary(r))
+	fmt.Fprintf(&b, "%s, %s, %s in %s; %s\n", count(r.Count(hookset.Error), "error"), count(r.Count(hookset.Warning), "warning"),
+		count(r.Count(hookset.Note), "note"), count(files, "file"), summary(r))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func summary(r settings.Report) string {
+func summary(r hookset.Report) string {
 	guards, blocking := 0, 0
 	for _, e := range r.Entries {
 		if e.Event == "PreToolUse" {
@@ -156,7 +156,7 @@ func count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-func timeouts(e settings.Entry) string {
+func timeouts(e hookset.Entry) string {
 	switch {
 	case e.Timeout == 0:
 		return "-"
@@ -167,7 +167,7 @@ func timeouts(e settings.Entry) string {
 	}
 }
 
-func branch(e settings.Entry) string {
+func branch(e hookset.Entry) string {
 	if !e.Runs {
 		return string(e.Branch) + " (does not run)"
 	}
