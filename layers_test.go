@@ -18,23 +18,21 @@ import (
 // Read it top to bottom and you have read the flow from the inside out.
 // internal/cli may import all of internal/.
 var layers = map[string][]string{
-	"schemas":            {},
-	"internal/reason":    {},
-	"internal/event":     {"internal/reason"},
-	"internal/schema":    {"schemas", "internal/event"},
-	"internal/config":    {"internal/reason", "internal/event", "internal/schema"},
-	"internal/gate":      {"internal/reason", "internal/schema", "internal/event"},
-	"internal/answer":    {"internal/reason", "internal/event"},
-	"internal/guard":     {"internal/reason", "internal/config", "internal/answer"},
-	"internal/audit":     {"internal/reason"},
-	"internal/supervise": {},
-	"internal/snapshot":  {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
-	"internal/zerto":     {"internal/reason", "internal/config", "internal/guard"},
-
+	"schemas":                  {},
+	"internal/reason":          {},
+	"internal/event":           {"internal/reason"},
+	"internal/schema":          {"schemas", "internal/event"},
+	"internal/config":          {"internal/reason", "internal/event", "internal/schema"},
+	"internal/gate":            {"internal/reason", "internal/schema", "internal/event"},
+	"internal/answer":          {"internal/reason", "internal/event"},
+	"internal/guard":           {"internal/reason", "internal/config", "internal/answer"},
+	"internal/audit":           {"internal/reason"},
+	"internal/supervise":       {},
+	"internal/snapshot":        {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
+	"internal/zerto":           {"internal/reason", "internal/config", "internal/guard"},
 	"internal/zerto/zertotest": {},
-
-	"internal/hook": {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit"},
-	"cmd/hooktrail": {"internal/cli"},
+	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
+	"cmd/hooktrail":            {"internal/cli"},
 }
 
 const module = "hooktrail/"
