@@ -9,6 +9,7 @@ func commands() []command {
 		{"gate", "classify callback results", runGate},
 		{"check", "say what is wrong in hooks settings, and what happens when a hook fails", runCheck},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
+		{"checkpoints", "checkpoints the guard asked for: pending, confirmed, late, failed", runCheckpoints},
 		{"demo", "the whole pipeline on this machine, nothing to set up", runDemo},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}

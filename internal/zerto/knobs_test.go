@@ -360,7 +360,6 @@ func TestLogins(t *testing.T) {
 				p := l.provider(tt.auth)
 				out := l.call(p, 20*time.Second, guard.VM{Ref: "app01"})
 				require.Equal(t, tt.want, out.Code, out.Message)
-				require.NoError(t, p.Close(t.Context()))
 				last := l.z.Requests()[len(l.z.Requests())-1]
 				if tt.name == "session" {
 					require.Equal(t, http.MethodDelete+" /v1/session", last.Method+" "+last.Path)
