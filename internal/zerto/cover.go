@@ -30,8 +30,8 @@ func (c *call) cover(ctx context.Context, t *target) *result {
 		// What is remembered must be in the list if it has landed.
 		if g := l.Groups[key(t.vpg)]; g != nil {
 			for _, e := range g.Entries {
-				if e.Changes == g.Changes && e.Since.Add(-margin).Before(since) && c.now().Sub(e.Since) < freshFor+margin {
-					since = e.Since.Add(-margin)
+				if e.Changes == g.Changes && e.Since.Add(-wide).Before(since) && c.now().Sub(e.Since) < freshFor+margin {
+					since = e.Since.Add(-wide)
 				}
 			}
 		}
@@ -90,7 +90,7 @@ func (c *call) inspect(ctx context.Context, r *result) (string, *result) {
 	if n := r.place.name(); n != "" {
 		r.point.Site = n
 	}
-	if err != nil && !notFound(err) {
+	if err != nil && !notFound(err, r.vpg) {
 		return "", r.lookup("read the state of the group", err)
 	}
 	status, sub, rpo := row.Status, row.SubStatus, row.ActualRPO
@@ -125,7 +125,7 @@ func (c *call) claim(ctx context.Context, r *result, pc pace, rows []checkpointR
 			if old.Changes != g.Changes || old.State == failed && !old.Uncertain {
 				continue
 			}
-			if row := listed(rows, old.Tag); row != nil {
+			if row := listed(rows, old.Tag, old.Since); row != nil {
 				if now.Sub(landed(old, row)) < freshFor {
 					e = old
 					return c.see(r, old, row)
@@ -251,11 +251,11 @@ func (c *call) request(ctx context.Context, r *result, e *entry) *result {
 // look reads the list once for the tag of e; nil when it is not there or the
 // list could not be read.
 func (c *call) look(ctx context.Context, r *result, e *entry) *checkpointRow {
-	rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-margin))
+	rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-wide))
 	if err != nil {
 		return nil
 	}
-	return listed(rows, e.Tag)
+	return listed(rows, e.Tag, e.Since)
 }
 
 // settle changes the entry of a tag in the state file. Its errors are of no

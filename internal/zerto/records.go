@@ -84,12 +84,12 @@ func (p *Provider) Refresh(ctx context.Context, report func(action string, c gua
 			if !open || !pathSafe(id) {
 				continue
 			}
-			rows, err := p.client.checkpoints(ctx, id, e.Since.Add(-margin))
+			rows, err := p.client.checkpoints(ctx, id, e.Since.Add(-wide))
 			if err != nil {
 				errs = append(errs, fmt.Errorf("group %s: %w", quote(g.Name), err))
 				break
 			}
-			if row := listed(rows, e.Tag); row != nil {
+			if row := listed(rows, e.Tag, e.Since); row != nil {
 				errs = append(errs, c.markLate(id, e.Tag, row))
 			}
 		}

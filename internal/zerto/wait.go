@@ -42,12 +42,16 @@ func (c *call) wait(ctx context.Context, r *result, e *entry, pc pace, mine bool
 			}
 		}
 		pause = min(2*pause, step)
-		rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-margin))
+		back := margin
+		if n%4 == 3 {
+			back = wide
+		}
+		rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-back))
 		var ce *callError
 		switch {
 		case err == nil:
 			last = nil
-			if row := listed(rows, e.Tag); row != nil {
+			if row := listed(rows, e.Tag, e.Since); row != nil {
 				return c.settleFound(r, e, row)
 			}
 			if t := cutTag(rows, e.Tag); t != "" {
