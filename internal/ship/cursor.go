@@ -16,6 +16,9 @@ import (
 
 const cursorVersion = 1
 
+// errCursor says that a cursor file holds nothing that can be used.
+var errCursor = errors.New("no usable cursor")
+
 // maxCursor bounds what is read of a cursor file.
 const maxCursor = 64 << 10
 
@@ -76,10 +79,10 @@ func loadCursor(path string) (Cursor, error) {
 	}
 	var c Cursor
 	if err := json.Unmarshal(bytes.TrimSpace(b), &c, json.RejectUnknownMembers(false)); err != nil {
-		return Cursor{}, fmt.Errorf("read cursor: %w", err)
+		return Cursor{}, fmt.Errorf("read %s: %w", path, errCursor)
 	}
 	if c.Version != cursorVersion || c.At.Offset < 0 || c.At.Length < 0 || c.At.Length > maxLine || c.At.Length >= c.At.Offset && c.At.Offset > 0 {
-		return Cursor{}, fmt.Errorf("read cursor: %s is no cursor of this version", path)
+		return Cursor{}, fmt.Errorf("read %s: %w", path, errCursor)
 	}
 	return c, nil
 }

@@ -67,7 +67,11 @@ func openReader(path string, at Position) (r *reader, found bool, err error) {
 	return r, false, nil
 }
 
-func (r *reader) close() { r.cur.close() }
+func (r *reader) close() {
+	if r != nil {
+		r.cur.close()
+	}
+}
 
 // A line is one line of the log with its place. meta is only good when ok.
 type line struct {

@@ -33,15 +33,19 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer s.close()
-	for try := 1; ; try++ {
-		before := s.result
+	var progress time.Time // of the last acknowledgement; zero before the first
+	for {
+		before := s.result.Acked
 		err = s.attempt(ctx)
-		if err == nil || s.result == before && try > 1 || !transient(err) || s.l == nil && try == 1 {
+		if s.result.Acked > before {
+			progress = o.Now()
+		}
+		if err == nil || progress.IsZero() || !transient(err) || o.Now().Sub(progress) > o.Stall {
 			break
 		}
 		// It went well for a while and the connection broke: the server may be
 		// starting anew.
-		if !sleep(ctx, min(time.Duration(try)*200*time.Millisecond, 2*time.Second)) {
+		if !sleep(ctx, 200*time.Millisecond) {
 			break
 		}
 	}
@@ -201,7 +205,7 @@ func waitForOther(ctx context.Context, o *Options) (Result, error) {
 		if err == nil && st.Backlog == 0 {
 			return Result{ByOther: true}, nil
 		}
-		if !sleep(ctx, o.Poll) {
+		if !sleep(ctx, 5*o.Poll) {
 			return Result{ByOther: true}, fmt.Errorf("ship: %w", ErrBusy)
 		}
 	}

@@ -46,7 +46,6 @@ type shipper struct {
 	known *known
 	// leftNow counts what was left behind and is not in the log's events yet.
 	leftNow uint64
-	lastAck time.Time
 }
 
 // An item is a line on its way.
@@ -62,8 +61,10 @@ type item struct {
 // pass ships all finished lines and returns nil once each has its
 // acknowledgement and the cursor stands behind the last.
 func (s *shipper) pass(ctx context.Context) error {
-	s.lastAck = s.o.Now()
 	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
 		if err := s.reap(ctx); err != nil {
 			return err
 		}
@@ -101,6 +102,7 @@ func (s *shipper) pass(ctx context.Context) error {
 // open opens the log at the cursor's place.
 func (s *shipper) open() error {
 	s.r.close()
+	s.r = nil
 	at := s.c.At
 	if s.o.Rescan {
 		at = Position{}
@@ -109,9 +111,7 @@ func (s *shipper) open() error {
 	if err != nil {
 		return err
 	}
-	s.r = &reader{}
-	*s.r = *r
-	s.known = nil
+	s.r, s.known = r, nil
 	switch now := s.o.Now(); {
 	case !found:
 		// Everything is offered again. What the stream has longer than its
@@ -298,7 +298,7 @@ func (s *shipper) done(ctx context.Context) error {
 	default:
 		s.c.Acked++
 		s.result.Acked++
-		s.c.LastAck, s.lastAck = now, now
+		s.c.LastAck = now
 		if it.short {
 			s.c.Shortened++
 			s.result.Shortened++
