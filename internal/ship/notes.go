@@ -42,28 +42,29 @@ func (s *shipper) recovered(ctx context.Context) {
 		s.o.Now().Sub(t.Since).Round(time.Second), t.Fails))
 }
 
-// noteLeft records events that no server took. It is true when it wrote
-// something that wants to be shipped.
-func (s *shipper) noteLeft(ctx context.Context) bool {
+// noteLeft records events that no server took.
+func (s *shipper) noteLeft(ctx context.Context) {
 	n := s.leftNow
 	if n == 0 {
-		return false
+		return
 	}
 	s.leftNow = 0
-	return s.note(ctx, actionFailing, fmt.Sprintf("%d events are too large for the NATS server, which takes %d bytes; they are only in this log",
+	s.note(ctx, actionFailing, fmt.Sprintf("%d events are too large for the NATS server, which takes %d bytes; they are only in this log",
 		n, s.l.nc.MaxPayload()))
 }
 
 // note writes an event. The log cannot always be written; shipping what is in
 // it goes on.
-func (s *shipper) note(ctx context.Context, action, message string) bool {
+func (s *shipper) note(ctx context.Context, action, message string) {
 	if s.o.Note == nil {
-		return false
+		return
 	}
 	// The outage may be the end of the caller's time; its record is not.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return s.o.Note(ctx, action, message) == nil
+	if s.o.Note(ctx, action, message) == nil {
+		s.noted = true
+	}
 }
 
 func clip(s string, n int) string {

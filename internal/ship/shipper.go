@@ -46,6 +46,7 @@ type shipper struct {
 	known *known
 	// leftNow counts what was left behind and is not in the log's events yet.
 	leftNow uint64
+	noted   bool // an event was recorded since the log's end was seen
 }
 
 // An item is a line on its way.
@@ -93,9 +94,10 @@ func (s *shipper) pass(ctx context.Context) error {
 		if err := s.save(); err != nil {
 			return err
 		}
-		if !s.noteLeft(ctx) {
+		if s.noteLeft(ctx); !s.noted {
 			return nil
 		}
+		s.noted = false // what shipping itself recorded is shipped as well
 	}
 }
 

@@ -49,9 +49,9 @@ func shorten(line []byte, limit int) ([]byte, bool) {
 			return nil, false
 		}
 		over := size(fields) - limit
-		// Take what is over, but not all from one field if it is not by far the
-		// longest; an escaped rune may shrink by more than one byte.
-		keep := max(minCut, min(len(s)-len(cutMark)-over, len(s)-len(s)/8-8))
+		// What is over, in bytes as they are written; escapes are longer than
+		// what they stand for, so this may take a second round.
+		keep := max(minCut, len(s)-len(cutMark)-(over*len(s)+len(fields[i].raw)-1)/len(fields[i].raw))
 		if keep >= len(s) {
 			fields[i].cut = false
 			continue
