@@ -4,6 +4,10 @@ package cli
 // of its own name.
 func commands() []command {
 	return []command{
+		{"hook", "the hook: event on standard input, answer on standard output", runHook},
+		{"gate", "classify callback results", runGate},
 		{"ship", "log -> NATS JetStream", runShip},
+		{"serve", "HTTP hook endpoint, shipping, metrics", runServe},
+		{"schema", "print an embedded JSON Schema", runSchema},
 	}
 }

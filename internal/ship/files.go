@@ -139,4 +139,3 @@ func (l *logFile) behind(p Position) bool {
 	line, whole, err := l.line()
 	return err == nil && whole && l.offset == p.Offset && lineHash(line) == p.SHA256
 }
-

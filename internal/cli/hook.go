@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"hooktrail/internal/answer"
+	"hooktrail/internal/audit"
+	"hooktrail/internal/event"
+	"hooktrail/internal/guard"
+	"hooktrail/internal/hook"
+	"hooktrail/internal/reason"
+)
+
+// blocked is the only status of hook and run beside 0.
+const blocked = 2
+
+const hookAbout = `Reads one hook event from standard input, judges it, records it, and answers on
+standard output. Exit status 0: standard output holds the answer or nothing.
+Exit status 2: the call is blocked, with the reason on standard error too.`
+
+func runHook(ctx context.Context, s *Stdio, args []string) (status int) {
+	defer neverOpen(s, &status)
+	ctx, stop := hostSignals(ctx)
+	defer stop()
+
+	var c common
+	fs := newFlags(s, "hook", "[--config FILE] [--log FILE]", hookAbout)
+	c.register(fs)
+	if status, ok := parse(s, fs, args); !ok {
+		return status // 0 for -h, else the blocking 2
+	}
+	if fs.NArg() > 0 {
+		return refuse(s, fmt.Sprintf("hooktrail hook takes no argument, but got %q", fs.Arg(0)))
+	}
+	set, fault := c.load(s)
+	h := newHook(s, &set, fault)
+	reply := h.Run(ctx, s.In)
+	status = deliver(s, reply)
+	shipInline(ctx, s, &set)
+	return status
+}
+
+// newHook builds the flow of "hook" from the settings. fault is why they cannot
+// be used, or nil; every call is then denied, and still recorded.
+func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
+	judge := &hook.Guarded{Fault: fault}
+	if fault == nil {
+		judge.Guard, judge.Fault = newGuard(s, set)
+	}
+	budget := set.Guard.Budget.Or(guard.DefaultBudget)
+	return hook.New(hook.Options{
+		Log:   recorder(s, set),
+		Judge: judge,
+		Limits: event.Limits{
+			MaxBytes: set.Hook.MaxInputBytes,
+			Timeout:  time.Duration(set.Hook.StdinTimeout),
+			Grace:    time.Duration(set.Hook.StdinGrace),
+		},
+		JudgeTimeout: budget,
+		AuditTimeout: set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second,
+		Continue:     set.Audit.OnFailure == "continue",
+		ConfigSHA256: set.SHA256,
+		Now:          s.Now,
+	})
+}
+
+// newGuard compiles the catalogue and its provider.
+func newGuard(s *Stdio, set *settings) (*guard.Guard, error) {
+	p, err := newProvider(s, set)
+	if err != nil {
+		return nil, err
+	}
+	return guard.New(set.Config, p)
+}
+
+// recorder returns the audit log, or one that fails with the reason why there is
+// none.
+func recorder(s *Stdio, set *settings) hook.Recorder {
+	l, err := set.open(s)
+	if err != nil {
+		return noLog{err}
+	}
+	return loud{l, s, set}
+}
+
+// noLog is a log that cannot be opened.
+type noLog struct{ err error }
+
+func (n noLog) Record(context.Context, ...*audit.Event) error { return n.err }
+func (n noLog) Digest([]byte) string                          { return "" }
+
+// loud says on standard error what the log could not take, whatever the
+// configuration makes of it.
+type loud struct {
+	*audit.Log
+	s   *Stdio
+	set *settings
+}
+
+func (l loud) Record(ctx context.Context, events ...*audit.Event) error {
+	err := l.Log.Record(ctx, events...)
+	if err != nil && l.set.Audit.OnFailure == "continue" {
+		_, _ = fmt.Fprintf(l.s.Err, "hooktrail: AUDIT FAILED, the call runs unrecorded as configured: %s\n", audit.Printable(err.Error()))
+	}
+	return err
+}
+
+// deliver writes the reply. Whatever cannot be written blocks: a host that got
+// half an answer would let the call run.
+func deliver(s *Stdio, r answer.Reply) int {
+	if r.Stderr != "" {
+		_, _ = fmt.Fprintln(s.Err, r.Stderr)
+	}
+	if len(r.Stdout) > 0 {
+		if _, err := s.Out.Write(append(r.Stdout, '\n')); err != nil {
+			return blocked
+		}
+	}
+	if r.Blocked {
+		return blocked
+	}
+	return exitOK
+}
+
+// refuse blocks before there is a flow that could record it.
+func refuse(s *Stdio, why string) int {
+	return deliver(s, answer.Encode("", answer.Verdict{
+		Decision: answer.Deny, Code: reason.ConfigInvalid,
+		Message: audit.Printable(audit.Redact(why)) + ". The call was stopped before anything was changed. Mend the hook's command line.",
+	}))
+}
+
+// neverOpen is the last line of defence: a panic would end the program with a
+// status that happens to block, but with a stack trace for a reason.
+func neverOpen(s *Stdio, status *int) {
+	if p := recover(); p != nil {
+		*status = refuse(s, fmt.Sprintf("hooktrail failed: %v", p))
+		if s.Getenv("HOOKTRAIL_DEBUG") != "" {
+			_, _ = s.Err.Write(debug.Stack())
+		}
+	}
+	if *status != exitOK && *status != blocked {
+		*status = blocked
+	}
+}
+
+// hostSignals ends the context when the host gives up. SIGPIPE is ignored, so
+// that a closed stream is an error that blocks and not a death by signal, which
+// lets the call run.
+func hostSignals(ctx context.Context) (context.Context, context.CancelFunc) {
+	signal.Ignore(syscall.SIGPIPE)
+	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+}

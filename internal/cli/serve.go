@@ -1,0 +1,5 @@
+package cli
+
+import "context"
+
+func runServe(context.Context, *Stdio, []string) int { return exitFailure }

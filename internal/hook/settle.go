@@ -1,0 +1,102 @@
+package hook
+
+import (
+	"fmt"
+
+	"hooktrail/internal/answer"
+	"hooktrail/internal/audit"
+	"hooktrail/internal/event"
+	"hooktrail/internal/gate"
+	"hooktrail/internal/reason"
+)
+
+// settle runs the judge's own fate through hook_failure_gate and fixes the
+// verdict and the branch.
+func settle(c *call) {
+	j := &c.judgement
+	c.verdict = j.Verdict
+	if !c.admitted {
+		c.gate = gate.Schema
+		return
+	}
+	o := gate.Decide(j.Callback)
+	c.gate = o.Branch
+	failed := j.Callback.ExitCode != 0 || j.Callback.TimedOut
+	switch {
+	case o.Branch == gate.Schema:
+		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.SchemaInvalid
+		c.verdict.Message = or(c.verdict.Message, fmt.Sprintf("The hook's result has a wrong shape (%s). The call was stopped before anything was changed.", o.Violations[0]))
+	case j.AnswerFault != "" && o.Branch == gate.NotBlockMode:
+		c.verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.HookFailedOpen, Message: c.verdict.Message}
+	case j.AnswerFault != "" && !failed:
+		c.gate = gate.Schema
+		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.HookAnswerInvalid
+	case o.Branch == gate.Block || o.Branch == gate.TimeoutBlock:
+		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.HookCallbackFailed
+	case o.Branch == gate.NotBlockMode && failed && c.verdict.Decision != answer.Deny:
+		c.verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.HookFailedOpen, Message: c.verdict.Message}
+	}
+}
+
+// decision is the audit event's word for a verdict on an event.
+func decision(name string, v answer.Verdict) reason.Decision {
+	if v.Code == reason.Observed {
+		return reason.None
+	}
+	switch v.Decision {
+	case answer.Deny:
+		if !holdsBack(name, v) {
+			return reason.None
+		}
+		return reason.Blocked
+	case answer.Ask:
+		return reason.Asked
+	case answer.Defer:
+		return reason.Deferred
+	case answer.NoDecision, answer.Allow:
+		return reason.Allowed
+	}
+	return reason.Blocked
+}
+
+// holdsBack tells whether a deny stops something at an event. On those that only
+// report what has happened, nothing can be stopped, and the blocking status would
+// do harm: it ends the turn on PostToolBatch and forces it on at Stop.
+func holdsBack(name string, v answer.Verdict) bool {
+	switch name {
+	case event.PreToolUse, event.PermissionRequest:
+		return true
+	case event.ConfigChange:
+		return v.Code == reason.SettingsDisarm
+	default:
+		return !event.IsKnown(name)
+	}
+}
+
+// encode writes the answer.
+func encode(c *call) answer.Reply {
+	v := c.verdict
+	v.Message = audit.Printable(audit.Redact(v.Message))
+	v.Context = audit.Printable(audit.Redact(v.Context))
+	if v.Decision == answer.Deny || v.Decision == answer.Ask {
+		v.Message = audit.Text(v.Message, answer.MaxReason-80) + " [hooktrail event " + c.id + "]"
+	}
+	name := c.event.Name
+	switch {
+	case v.Decision == answer.Deny && name == event.ConfigChange && v.Code == reason.SettingsDisarm:
+		return answer.Stop(v)
+	case v.Decision == answer.Deny && !event.IsKnown(name):
+		return answer.Encode("", v)
+	case v.Decision != answer.Deny && c.judgement.Reply != nil && c.judgement.AnswerFault == "" && c.recorded:
+		return *c.judgement.Reply
+	default:
+		return answer.Encode(name, v)
+	}
+}
+
+func or(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}
