@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"internal/audit":     {"internal/reason"},
 	"internal/supervise": {},
 	"internal/snapshot":  {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
-	"internal/hook":      {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit"},
+	"internal/hook":      {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
 	"cmd/hooktrail":      {"internal/cli"},
 }
 

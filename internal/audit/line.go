@@ -102,15 +102,6 @@ func unquote(v jsontext.Value) (string, error) {
 	return string(b), err
 }
 
-// strictLine tells whether line is one strict JSON object without anything that
-// an event never holds raw.
-func strictLine(line []byte) bool {
-	if len(line) >= MaxLine || len(line) == 0 || line[0] != '{' || bytes.ContainsFunc(line, hidden) {
-		return false
-	}
-	return jsontext.Value(line).IsValid()
-}
-
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 
 // A lineReader reads lines and holds no more than a buffer of them, however

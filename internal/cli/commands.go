@@ -5,9 +5,11 @@ package cli
 func commands() []command {
 	return []command{
 		{"hook", "the hook: event on standard input, answer on standard output", runHook},
+		{"run", "supervise another hook: deadline, fail closed, audited", runRun},
 		{"gate", "classify callback results", runGate},
 		{"ship", "log -> NATS JetStream", runShip},
 		{"serve", "HTTP hook endpoint, shipping, metrics", runServe},
+		{"verify", "check the audit log: every line, the chain, its end", runVerify},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
@@ -48,13 +49,18 @@ func runHook(ctx context.Context, s *Stdio, args []string) (status int) {
 // newHook builds the flow of "hook" from the settings. fault is why they cannot
 // be used, or nil; every call is then denied, and still recorded.
 func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
+	return newHookOn(s, set, fault, recorder(s, set))
+}
+
+// newHookOn is newHook with a log of the caller's.
+func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Hook {
 	judge := &hook.Guarded{Fault: fault}
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}
 	budget := set.Guard.Budget.Or(guard.DefaultBudget)
 	return hook.New(hook.Options{
-		Log:   recorder(s, set),
+		Log:   log,
 		Judge: judge,
 		Limits: event.Limits{
 			MaxBytes: set.Hook.MaxInputBytes,
@@ -149,10 +155,10 @@ func neverOpen(s *Stdio, status *int) {
 	}
 }
 
-// hostSignals ends the context when the host gives up. SIGPIPE is ignored, so
+// hostSignals ends the context when the host gives up. SIGPIPE is caught, so
 // that a closed stream is an error that blocks and not a death by signal, which
-// lets the call run.
+// lets the call run. It is not ignored: children would inherit that.
 func hostSignals(ctx context.Context) (context.Context, context.CancelFunc) {
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 }

@@ -39,13 +39,13 @@ func settle(c *call) {
 }
 
 // decision is the audit event's word for a verdict on an event.
-func decision(name string, v answer.Verdict) reason.Decision {
+func decision(name string, v answer.Verdict, stops bool) reason.Decision {
 	if v.Code == reason.Observed {
 		return reason.None
 	}
 	switch v.Decision {
 	case answer.Deny:
-		if !holdsBack(name, v) {
+		if !stops && !holdsBack(name, v) {
 			return reason.None
 		}
 		return reason.Blocked
@@ -82,13 +82,16 @@ func encode(c *call) answer.Reply {
 		v.Message = audit.Text(v.Message, answer.MaxReason-80) + " [hooktrail event " + c.id + "]"
 	}
 	name := c.event.Name
+	j := &c.judgement
 	switch {
+	case j.Reply != nil && j.AnswerFault == "" && c.recorded && v.Code == j.Code && v.Decision == j.Decision:
+		return *j.Reply
+	case v.Decision == answer.Deny && j.Stops:
+		return answer.Stop(v)
 	case v.Decision == answer.Deny && name == event.ConfigChange && v.Code == reason.SettingsDisarm:
 		return answer.Stop(v)
 	case v.Decision == answer.Deny && !event.IsKnown(name):
 		return answer.Encode("", v)
-	case v.Decision != answer.Deny && c.judgement.Reply != nil && c.judgement.AnswerFault == "" && c.recorded:
-		return *c.judgement.Reply
 	default:
 		return answer.Encode(name, v)
 	}

@@ -93,3 +93,16 @@ func word(s string) string {
 func buckets() []float64 {
 	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 150}
 }
+
+// Shipping shows what shipping has done, as its cursor tells.
+func (m *Metrics) Shipping(o ship.Options) {
+	for name, value := range map[string]func(ship.Cursor) float64{
+		"hooktrail_ship_acked_total":      func(c ship.Cursor) float64 { return float64(c.Acked) },
+		"hooktrail_ship_shortened_total":  func(c ship.Cursor) float64 { return float64(c.Shortened) },
+		"hooktrail_ship_dropped_total":    func(c ship.Cursor) float64 { return float64(c.Left) },
+		"hooktrail_ship_unreadable_total": func(c ship.Cursor) float64 { return float64(c.Unreadable) },
+		"hooktrail_ship_failed_attempts":  func(c ship.Cursor) float64 { return float64(c.Trouble.Fails) },
+	} {
+		m.Gauge(name, func() float64 { return value(ship.ReadCursor(o)) })
+	}
+}

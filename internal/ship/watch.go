@@ -88,11 +88,15 @@ func lastLine(f *logFile) (int64, []byte, error) {
 	return end, nil, nil
 }
 
-// Shipped returns the sequence number of the last event behind the cursor.
-func Shipped(cursor string) uint64 {
-	c, err := loadCursor(cursor)
-	if err != nil {
-		return 0
+// ReadCursor returns what shipping last wrote down; the zero Cursor when there
+// is nothing.
+func ReadCursor(o Options) Cursor {
+	if o.Cursor == "" {
+		o.Cursor = DefaultCursor(o.Log)
 	}
-	return c.At.Seq
+	c, err := loadCursor(o.Cursor)
+	if err != nil {
+		return Cursor{}
+	}
+	return c
 }
