@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/go-json-experiment/json v1.27.2
-	github.com/gofrs/flock v0.13.2
 	github.com/google/uuid v1.6.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/rs/zerolog v1.35.1
