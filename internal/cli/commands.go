@@ -11,6 +11,7 @@ func commands() []command {
 		{"ship", "log -> NATS JetStream", runShip},
 		{"serve", "HTTP hook endpoint, shipping, metrics", runServe},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
+		{"checkpoints", "checkpoints the guard asked for: pending, confirmed, late, failed", runCheckpoints},
 		{"demo", "the whole pipeline on this machine, nothing to set up", runDemo},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}
