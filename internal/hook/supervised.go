@@ -212,7 +212,7 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 	case r.Cancelled:
 		what = fmt.Sprintf("The hook %q was ended before it had decided, because the host gave up.", name)
 	case r.TimedOut:
-		what = fmt.Sprintf("The hook %q did not end within %v.", name, limit.Round(time.Millisecond))
+		what = fmt.Sprintf("The hook %q did not end within %v.", name, rounded(limit))
 	case r.Signal != "":
 		what = fmt.Sprintf("The hook %q died of a signal (%s, %d).", name, r.Signal, r.ExitCode)
 	case r.ExitCode == 2:
@@ -224,6 +224,15 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 		what += " It said: " + words
 	}
 	return what
+}
+
+// rounded is a time limit as it was set: what the reading of the event took is
+// gone from it.
+func rounded(d time.Duration) time.Duration {
+	if d > 500*time.Millisecond {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Millisecond)
 }
 
 // loops tells whether a refusal at an event makes the agent go on, or ends its
