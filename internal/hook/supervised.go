@@ -129,7 +129,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 
 	failed := r.ExitCode != 0 || r.TimedOut
 	said := answer.Parse(answer.Child{
-		Event: e.Name, ExitCode: started(r), Failed: failed,
+		Event: e.Name, ExitCode: r.ExitCode, Failed: failed,
 		Stdout: r.Stdout.Head, Tail: r.Stdout.Tail, Dropped: r.Stdout.Dropped, Brace: r.Stdout.Brace,
 		Stderr: r.Stderr.Head, Clean: cleaned,
 	})
@@ -146,15 +146,6 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		j.Context = strings.TrimSpace(said.Text)
 	}
 	return j
-}
-
-// started is the exit code for the reading of the answer: a program that did not
-// run has said nothing, not even with a 2.
-func started(r supervise.Result) int64 {
-	if !r.Started {
-		return -1
-	}
-	return r.ExitCode
 }
 
 // unattended turns an ask into a deny where nobody is asked.
