@@ -94,7 +94,9 @@ func TestKnobs(t *testing.T) {
 		{"unknown substatus 43", func(w *world) { w.Groups[0].SubStatus = 43 }, yes, 1},
 
 		{"gone from the hypervisor", func(w *world) { w.VMs[0].Gone = true }, bare, 0},
-		{"two of one name", func(w *world) { w.VMs = append(w.VMs, zertotest.VM{Name: "app01", ID: "b1.vm-1", Groups: []string{"g1"}}) }, which, 0},
+		{"two of one name", func(w *world) {
+			w.VMs = append(w.VMs, zertotest.VM{Name: "app01", ID: "b1.vm-1", Groups: []string{"g1"}})
+		}, which, 0},
 		{"a namesake that is not protected", func(w *world) { w.Unprotected = []zertotest.VM{{Name: "app01", ID: "b1.vm-7"}} }, which, 0},
 		{"other letter case", func(w *world) { w.VMs[0].Name = "APP01" }, who, 0},
 		{"longer name", func(w *world) { w.VMs[0].Name = "app011" }, who, 0},

@@ -80,7 +80,8 @@ func (p *Provider) Refresh(ctx context.Context, report func(action string, c gua
 	var errs []error
 	for id, g := range l.Groups {
 		for _, e := range g.Entries {
-			if !e.pending() && !(e.State == failed && e.Uncertain) || !pathSafe(id) {
+			open := e.pending() || e.State == failed && e.Uncertain
+			if !open || !pathSafe(id) {
 				continue
 			}
 			rows, err := p.client.checkpoints(ctx, id, e.Since.Add(-margin))

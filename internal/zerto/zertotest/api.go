@@ -274,7 +274,8 @@ func (z *ZVM) checkpoints(g *Group, part []string, query map[string]string, now 
 	for _, p := range all {
 		at := p.at.Add(k.ClockSkew).Truncate(time.Second)
 		// Both entries of a doubled tag are shown: a list that ignores its bounds.
-		if bounded && at.Before(since.Truncate(time.Second)) && !(k.TagDuplicates && p.tag != "") || ends && at.After(until) {
+		doubled := k.TagDuplicates && p.tag != ""
+		if !doubled && bounded && at.Before(since.Truncate(time.Second)) || ends && at.After(until) {
 			continue
 		}
 		rows = append(rows, z.row(p))
@@ -285,7 +286,7 @@ func (z *ZVM) checkpoints(g *Group, part []string, query map[string]string, now 
 			rows[i], rows[j] = rows[j], rows[i]
 		}
 	case "random":
-		rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) //nolint:gosec // the order of a simulator's list
 	}
 	return z.ok(rows)
 }
