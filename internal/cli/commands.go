@@ -8,6 +8,8 @@ func commands() []command {
 		{"run", "supervise another hook: deadline, fail closed, audited", runRun},
 		{"gate", "classify callback results", runGate},
 		{"check", "say what is wrong in hooks settings, and what happens when a hook fails", runCheck},
+		{"install", "put hooktrail into a settings file", runInstall},
+		{"uninstall", "take it out again", runUninstall},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}
