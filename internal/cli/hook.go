@@ -48,7 +48,7 @@ func runHook(ctx context.Context, s *Stdio, args []string) (status int) {
 // newHook builds the flow of "hook" from the settings. fault is why they cannot
 // be used, or nil; every call is then denied, and still recorded.
 func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
-	judge := &hook.Guarded{Fault: fault}
+	judge := &hook.Guarded{Fault: fault, Disarms: disarms(s)}
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}

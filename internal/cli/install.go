@@ -168,7 +168,7 @@ func (f *installFlags) install(s *Stdio, o hookset.InstallOptions, made string) 
 		}
 		s.printf("made the configuration %s, which guards nothing yet\n", printable(made))
 	}
-	if !c.Changed() {
+	if !c.Changed() && st.Recorded(c) {
 		s.printf("%s: installed already, nothing to do\n", printable(c.File))
 		return exitOK
 	}

@@ -145,18 +145,15 @@ func (s Store) Apply(c Change, o InstallOptions) error {
 	}
 	r, again := s.Get(c.File)
 	if !again || r.AfterSHA != digest(c.Before) {
-		if base, err := Uninstall(c.Before); err == nil && again && !bytes.Equal(base, c.Before) {
-			// Ours are in it and somebody else changed it since: what was there
-			// without us is the best there is to go back to.
-			r = Record{Existed: true, BeforeSHA: digest(base)}
-			if err := replace(s.Backup(c.File), base, 0o600); err != nil {
-				return fmt.Errorf("write backup: %w", err)
-			}
-		} else {
-			r = Record{Existed: c.Existed, BeforeSHA: digest(c.Before)}
-			if err := replace(s.Backup(c.File), c.Before, 0o600); err != nil {
-				return fmt.Errorf("write backup: %w", err)
-			}
+		// When ours are in it already, what was there without us is the best
+		// there is to go back to.
+		base := c.Before
+		if b, err := Uninstall(c.Before); err == nil {
+			base = b
+		}
+		r = Record{Existed: c.Existed, BeforeSHA: digest(base)}
+		if err := replace(s.Backup(c.File), base, 0o600); err != nil {
+			return fmt.Errorf("write backup: %w", err)
 		}
 	}
 	r.File, r.AfterSHA, r.Events = c.File, digest(c.After), o.Events
@@ -168,7 +165,16 @@ func (s Store) Apply(c Change, o InstallOptions) error {
 	if err := replace(s.base(c.File)+".json", append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write record: %w", err)
 	}
+	if !c.Changed() {
+		return nil
+	}
 	return write(c)
+}
+
+// Recorded tells whether the file is as a record left it.
+func (s Store) Recorded(c Change) bool {
+	r, ok := s.Get(c.File)
+	return ok && r.AfterSHA == digest(c.After)
 }
 
 // Remove writes a planned removal and forgets the record.
