@@ -67,16 +67,12 @@ func (c *common) read(fs *flag.FlagSet, args []string) error {
 // newHook builds the flow of "hook" from the settings. fault is why they cannot
 // be used, or nil; every call is then denied, and still recorded.
 func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
-<<<<<<< HEAD
 	return newHookOn(s, set, fault, recorder(s, set))
 }
 
 // newHookOn is newHook with a log of the caller's.
 func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Hook {
-	judge := &hook.Guarded{Fault: fault}
-=======
 	judge := &hook.Guarded{Fault: fault, Disarms: disarms(s)}
->>>>>>> wt-settings
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}
