@@ -45,7 +45,9 @@ func runHook(ctx context.Context, s *Stdio, args []string) (status int) {
 	fault := c.read(newFlags(s, "hook", hookSynopsis, hookAbout), args)
 	set, bad := c.load(s)
 	h := newHook(s, &set, errors.Join(fault, bad))
-	return deliver(s, h.Run(ctx, s.In))
+	status = deliver(s, h.Run(ctx, s.In))
+	shipInline(ctx, s, &set)
+	return status
 }
 
 // read parses the command line of a hook, which says nothing but flags. What is
@@ -65,13 +67,18 @@ func (c *common) read(fs *flag.FlagSet, args []string) error {
 // newHook builds the flow of "hook" from the settings. fault is why they cannot
 // be used, or nil; every call is then denied, and still recorded.
 func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
-	judge := &hook.Guarded{Fault: fault}
+	return newHookOn(s, set, fault, recorder(s, set))
+}
+
+// newHookOn is newHook with a log of the caller's.
+func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Hook {
+	judge := &hook.Guarded{Fault: fault, Disarms: disarms(s)}
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}
 	budget := set.Guard.Budget.Or(guard.DefaultBudget)
 	return hook.New(hook.Options{
-		Log:   recorder(s, set),
+		Log:   log,
 		Judge: judge,
 		Limits: event.Limits{
 			MaxBytes: set.Hook.MaxInputBytes,
