@@ -8,5 +8,5 @@ import "embed"
 // FS holds the schema files by their names, such as "config.schema.json" and
 // "events/PreToolUse.schema.json".
 //
-//go:embed *.schema.json
+//go:embed *.schema.json events/*.schema.json
 var FS embed.FS

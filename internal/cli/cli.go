@@ -47,13 +47,28 @@ func OS() *Stdio {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, //nolint:forbidigo // this is the place that hands them out
 		Getenv: os.Getenv, Environ: os.Environ,
 		Now:         time.Now,                             //nolint:forbidigo // this is the place that hands it out
-		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), //nolint:forbidigo,gosec // descriptors fit an int
-		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())), //nolint:forbidigo,gosec // descriptors fit an int
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), //nolint:forbidigo // as above
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())), //nolint:forbidigo // as above
 	}
 }
 
 // Colour tells whether colours may be used on standard output.
 func (s *Stdio) Colour() bool { return s.OutTerminal && s.Getenv("NO_COLOR") == "" }
+
+// printf writes to standard output. A write that fails has no reader to tell.
+func (s *Stdio) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.Out, format, args...)
+}
+
+// fail says on standard error what a command could not do, and returns the
+// status for it.
+func (s *Stdio) fail(cmd, format string, args ...any) int {
+	if cmd != "" {
+		cmd = " " + cmd
+	}
+	_, _ = fmt.Fprintf(s.Err, "hooktrail%s: %s\n", cmd, fmt.Sprintf(format, args...))
+	return exitFailure
+}
 
 // A command is one verb of the program.
 type command struct {
@@ -73,7 +88,7 @@ func Main(ctx context.Context, args []string, s *Stdio) int {
 		usage(s.Out)
 		return exitOK
 	case "-version", "--version", "version":
-		fmt.Fprintf(s.Out, "hooktrail %s\n", Version)
+		s.printf("hooktrail %s\n", Version)
 		return exitOK
 	}
 	for _, c := range commands() {
@@ -81,8 +96,7 @@ func Main(ctx context.Context, args []string, s *Stdio) int {
 			return c.run(ctx, s, args[1:])
 		}
 	}
-	fmt.Fprintf(s.Err, "hooktrail: no command %q; see hooktrail -h\n", args[0])
-	return exitFailure
+	return s.fail("", "no command %q; see hooktrail -h", args[0])
 }
 
 func usage(w io.Writer) {
@@ -101,11 +115,11 @@ func newFlags(s *Stdio, name, synopsis, about string) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(s.Err)
 	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), "usage: hooktrail %s %s\n\n%s\n", name, synopsis, strings.TrimSpace(about))
+		_, _ = fmt.Fprintf(fs.Output(), "usage: hooktrail %s %s\n\n%s\n", name, synopsis, strings.TrimSpace(about))
 		any := false
 		fs.VisitAll(func(*flag.Flag) { any = true })
 		if any {
-			fmt.Fprintf(fs.Output(), "\nflags:\n")
+			_, _ = fmt.Fprintf(fs.Output(), "\nflags:\n")
 			fs.PrintDefaults()
 		}
 	}

@@ -31,7 +31,7 @@ type Config struct {
 
 // Guard is the catalogue: which calls are held back until there is a way back.
 type Guard struct {
-	Scope      []string `json:"scope"`      // globs of tool names; empty means nothing is in scope
+	Scope      []string `json:"scope"`      // globs of tool names; absent means all of them once there is a rule, else none
 	Unlisted   string   `json:"unlisted"`   // ask (default; prompt is the same), allow, deny
 	Unattended string   `json:"unattended"` // what an ask becomes where nobody is asked: deny (default), ask
 	Budget     Duration `json:"budget"`     // for the whole guard; zero means 150 s
@@ -47,7 +47,7 @@ type MutatingTool struct {
 // A Rule says what a tool's calls are.
 type Rule struct {
 	Tools   []string `json:"tools"`
-	Class   string   `json:"class"` // readOnly, mutating, creates, deny, ask
+	Class   string   `json:"class"` // readOnly, mutating, creates, deny
 	When    *When    `json:"when"`
 	VM      VMs      `json:"vm"`
 	Message string   `json:"message"`

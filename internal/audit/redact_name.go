@@ -1,0 +1,203 @@
+package audit
+
+import "strings"
+
+// maxKey bounds the names that are looked at.
+const maxKey = 128
+
+// keyKind says what a name promises of its value.
+type keyKind int
+
+const (
+	keyPlain keyKind = iota
+	keySecret
+	keyHeader // Authorization
+	keyCookie
+)
+
+// secretKey judges a name by its words, whatever joins them: clientSecret,
+// CLIENT_SECRET and client-secret are the same.
+func secretKey(key string) keyKind {
+	var buf [maxKey + maxKey/2]byte
+	flat, words := splitName(buf[:0], key)
+	if len(words) == 0 {
+		return keyPlain
+	}
+	last := words[len(words)-1]
+	prev := ""
+	if len(words) > 1 {
+		prev = words[len(words)-2]
+	}
+	switch last {
+	case "authorization":
+		return keyHeader
+	case "cookie", "cookies":
+		return keyCookie
+	case "password", "passwd", "passphrase", "passcode", "pwd", "pass", "pw", "secret", "token", "jwt",
+		"credential", "credentials", "otp", "totp", "apikey", "psk", "phpsessid", "jsessionid", "userpass":
+		return keySecret
+	case "auth":
+		if prev == "" && key != "_auth" {
+			return keyPlain
+		}
+		if prev == "" || prev == "redis" || prev == "cli" || prev == "proxy" {
+			return keySecret
+		}
+	case "key", "keys":
+		if keyOwner(prev) {
+			return keySecret
+		}
+	case "signature":
+		if prev == "amz" || prev == "goog" {
+			return keySecret
+		}
+	case "sid":
+		if prev == "connect" {
+			return keySecret
+		}
+	case "data":
+		if prev == "key" { // client-key-data of a kubeconfig
+			return keySecret
+		}
+	}
+	for i, w := range words {
+		if secretStem(w) && !describes(words[i+1:]) {
+			return keySecret
+		}
+	}
+	return wholeName(flat)
+}
+
+// wholeName judges a name whose words are written together: dbpassword.
+func wholeName(flat string) keyKind {
+	for _, s := range []string{"password", "passwd", "passphrase", "passcode", "secret", "secretkey", "privatekey",
+		"accesskey", "apikey", "authkey", "accountkey", "token", "credentials", "storepass", "keypass", "userpass"} {
+		if strings.HasSuffix(flat, s) {
+			return keySecret
+		}
+	}
+	if strings.HasSuffix(flat, "authorization") {
+		return keyHeader
+	}
+	return keyPlain
+}
+
+// secretStem tells whether a name that holds w anywhere is secret unless the
+// words behind it say that it is about the secret only.
+func secretStem(w string) bool {
+	switch w {
+	case "password", "passwd", "passphrase", "secret":
+		return true
+	}
+	return false
+}
+
+// describes tells whether rest turns a secret's name into the name of something
+// about it: password_length, secretName, client-secret-file.
+func describes(rest []string) bool {
+	if len(rest) == 0 {
+		return false
+	}
+	switch rest[len(rest)-1] {
+	case "key", "id", "value", "text", "base64", "b64", "hash", "data", "old", "new", "current", "1", "2", "3":
+		return false
+	}
+	return true
+}
+
+// keyOwner tells which words make a key a secret one.
+func keyOwner(w string) bool {
+	switch w {
+	case "api", "secret", "private", "access", "signing", "encryption", "master", "account", "shared", "auth",
+		"service", "client", "deploy", "storage", "webhook", "session", "app", "application", "admin", "subscription", "hmac", "ssh", "license":
+		return true
+	}
+	return false
+}
+
+// querySecret names what is secret in the query of a URL only.
+func querySecret(key string) bool {
+	switch strings.ToLower(key) {
+	case "sig", "key", "signature", "code", "auth", "session", "sessionid", "sid":
+		return true
+	}
+	return false
+}
+
+// workingDir tells the shell's PWD from a password.
+func workingDir(key string) bool { return key == "PWD" || key == "OLDPWD" }
+
+// splitName returns key in lower case without what joins its words, and its
+// words. Digits at the end of a word are dropped: password1 is password.
+func splitName(buf []byte, key string) (string, []string) {
+	if len(key) > maxKey {
+		key = key[len(key)-maxKey:]
+	}
+	var ends [maxKey]int
+	n := 0
+	word := func() {
+		if m := len(buf); m > 0 && (n == 0 || ends[n-1] < m) {
+			ends[n] = m
+			n++
+		}
+	}
+	for i := range len(key) {
+		c := key[i]
+		switch {
+		case c == '_' || c == '-' || c == '.':
+			word()
+			continue
+		case c >= 'A' && c <= 'Z':
+			if i > 0 && key[i-1] >= 'a' && key[i-1] <= 'z' ||
+				i > 0 && i+1 < len(key) && key[i-1] >= 'A' && key[i-1] <= 'Z' && key[i+1] >= 'a' && key[i+1] <= 'z' {
+				word()
+			}
+			c += 'a' - 'A'
+		}
+		buf = append(buf, c)
+	}
+	word()
+	flat := string(buf)
+	words := make([]string, 0, 8)
+	from := 0
+	for _, end := range ends[:n] {
+		w := flat[from:end]
+		if t := strings.TrimRight(w, "0123456789"); t != "" {
+			w = t
+		}
+		words = append(words, w)
+		from = end
+	}
+	return flat, words
+}
+
+// flags are the one-letter flags of a command that take a secret.
+type flags struct {
+	attached byte   // -pSECRET
+	separate byte   // -p SECRET
+	user     byte   // -u USER:SECRET
+	userLong string // --user USER:SECRET
+}
+
+// flagsOf returns the secret flags of a command.
+func flagsOf(word string) (flags, bool) {
+	switch word {
+	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlcheck", "mariadb", "mycli", "7z", "7za", "rar", "unrar":
+		return flags{attached: 'p'}, true
+	case "sshpass":
+		return flags{attached: 'p', separate: 'p'}, true
+	case "login", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport":
+		return flags{separate: 'p', attached: 0}, true
+	case "ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd":
+		return flags{separate: 'w'}, true
+	case "sqlcmd", "bcp", "zip", "unzip":
+		return flags{separate: 'P'}, true
+	case "cli": // redis-cli; the dash divides words here
+		return flags{separate: 'a'}, true
+	case "curl":
+		return flags{user: 'u', userLong: "user"}, true
+	case "smbclient", "rpcclient":
+		return flags{user: 'U', userLong: "user"}, true
+	}
+	return flags{}, false
+}

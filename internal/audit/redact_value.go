@@ -1,0 +1,448 @@
+package audit
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// valueKind says how a value is bounded.
+type valueKind int
+
+const (
+	valueShell  valueKind = iota // a word of a command
+	valuePair                    // behind = or :
+	valueJSON                    // behind a quoted name: strings, numbers, lists, objects
+	valueHeader                  // an Authorization header: its scheme stays
+	valueCookie                  // to the end of the line
+)
+
+// pair handles name=value and name: value, with the separator at i.
+func (sc *scanner) pair(i int) int {
+	s := sc.s
+	key, quoted := keyBefore(s, i)
+	if key == "" {
+		return i + 1
+	}
+	kind := secretKey(key)
+	if kind == keyPlain && s[i] == '=' && inQuery(s, i-len(key)-1) && querySecret(key) {
+		kind = keySecret
+	}
+	if kind == keyPlain || (s[i] == ':' && kind == keySecret && workingDir(key)) {
+		return i + 1
+	}
+	v := i + 1
+	for v < len(s) && v < i+3 && (s[v] == '=' || s[v] == '>') {
+		v++
+	}
+	v = skipBlank(s, v)
+	if workingDir(key) && v < len(s) && (s[v] == '/' || s[v] == '$' || s[v] == '"' && v+1 < len(s) && s[v+1] == '$') {
+		return v
+	}
+	switch {
+	case kind == keyHeader:
+		return sc.value(v, valueHeader)
+	case kind == keyCookie:
+		return sc.value(v, valueCookie)
+	case quoted:
+		return sc.value(v, valueJSON)
+	}
+	return sc.value(v, valuePair)
+}
+
+// keyBefore returns the name that ends before the separator at i, and whether
+// it was quoted.
+func keyBefore(s string, i int) (string, bool) {
+	j, low := i, max(0, i-8)
+	if j > 0 && s[i] == '=' && strings.IndexByte("!+?:", s[j-1]) >= 0 {
+		j--
+	}
+	for j > low && (s[j-1] == ' ' || s[j-1] == '\t') {
+		j--
+	}
+	if j > 0 && s[j-1] == ']' { // config["password"] = …
+		j--
+	}
+	quoted := false
+	if j > 0 && (s[j-1] == '"' || s[j-1] == '\'' || s[j-1] == '`') {
+		quoted = true
+		j--
+		for j > 0 && s[j-1] == '\\' {
+			j--
+		}
+	}
+	k := j
+	for k > 0 && j-k < maxKey && isKeyByte(s[k-1]) {
+		k--
+	}
+	// A backslash escape runs into the name: \npassword=x.
+	if k > 0 && j-k > 1 && s[k-1] == '\\' && strings.IndexByte("nrt", s[k]) >= 0 {
+		k++
+	}
+	return strings.TrimLeft(s[k:j], "-."), quoted
+}
+
+func inQuery(s string, before int) bool {
+	return before >= 0 && (s[before] == '?' || s[before] == '&' || s[before] == '#')
+}
+
+// value masks the value that begins at v, and returns where to go on.
+func (sc *scanner) value(v int, kind valueKind) int {
+	s := sc.s
+	if v >= len(s) || s[v] == '\n' || s[v] == '\r' {
+		return v
+	}
+	if strings.HasPrefix(s[v:], mask) {
+		// A mask, alone or with something that was put behind it.
+		to := v + len(mask)
+		if kind == valueHeader || kind == valueCookie {
+			return to
+		}
+		if end := bareEnd(s, to, kind); end > to {
+			return sc.hide(v, end)
+		}
+		return to
+	}
+	if n := stringPrefix(s, v); n > 0 {
+		v += n
+	}
+	if b := backslashes(s, v); v+b < len(s) && isQuote(s[v+b]) {
+		return sc.quotedValue(v, b, kind)
+	}
+	switch kind {
+	case valueHeader:
+		return sc.header(v, lineEnd(s, v))
+	case valueCookie:
+		return sc.hide(v, trimBlank(s, v, lineEnd(s, v)))
+	case valueJSON:
+		if s[v] == '[' || s[v] == '{' {
+			return sc.group(v)
+		}
+	case valueShell, valuePair:
+	}
+	end := bareEnd(s, v, kind)
+	if end == v || safeValue(s[v:end]) || reference(s[v:]) {
+		return max(end, v)
+	}
+	return sc.hide(v, end)
+}
+
+// quotedValue masks what stands in quotes that are escaped by b backslashes.
+func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
+	s := sc.s
+	from := v + b + 1
+	to, next := closing(s, from, s[v+b], b)
+	if from == to || safeValue(s[from:to]) {
+		return next
+	}
+	if kind == valueHeader {
+		sc.header(from, to)
+		return next
+	}
+	// Shell words go on behind a quote: "abc"def.
+	if b == 0 && kind != valueJSON && next < len(s) && (isWord(s[next]) || isQuote(s[next])) && s[next-1] != '\n' {
+		if end := bareEnd(s, next, kind); end > next {
+			return sc.hide(from-1, end)
+		}
+	}
+	sc.hide(from, to)
+	return next
+}
+
+// header masks the credentials of an Authorization header in from..to and
+// leaves its scheme.
+func (sc *scanner) header(from, to int) int {
+	s := sc.s
+	word := run(s, from, func(c byte) bool { return isKeyByte(c) })
+	word = min(word, to)
+	after := min(skipBlank(s, word), to)
+	if after == word || after == to {
+		end := min(to, run(s, from, func(c byte) bool { return c > ' ' }))
+		if safeValue(s[from:end]) {
+			return end
+		}
+		return sc.hide(from, end)
+	}
+	switch strings.ToLower(s[from:min(word, from+20)]) {
+	case "bearer", "basic", "token", "apikey", "negotiate", "key", "oauth2":
+		end := min(to, run(s, after, func(c byte) bool { return c > ' ' }))
+		if safeValue(s[after:end]) {
+			return end
+		}
+		return sc.hide(after, end)
+	case "digest", "aws4-hmac-sha256", "hawk", "oauth", "ntlm", "signature", "sharedkey", "sharedaccesssignature":
+		return sc.hide(after, trimBlank(s, after, to))
+	}
+	return sc.hide(from, min(to, run(s, from, func(c byte) bool { return c > ' ' })))
+}
+
+// group masks a list or an object to its closing bracket, or to the end.
+func (sc *scanner) group(v int) int {
+	s := sc.s
+	depth := 0
+	for i := v; i < len(s); i++ {
+		switch s[i] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				if strings.TrimSpace(s[v+1:i]) == "" {
+					return i + 1
+				}
+				return sc.hide(v, i+1)
+			}
+		case '"':
+			b := 0
+			for i-b-1 > v && s[i-b-1] == '\\' {
+				b++
+			}
+			_, next := closing(s, i+1, '"', b)
+			i = next - 1
+		}
+	}
+	return sc.hide(v, len(s))
+}
+
+// closing returns where a string ends that began before from with quote q
+// behind b backslashes, and where the text goes on.
+func closing(s string, from int, q byte, b int) (to, next int) {
+	slashes := 0
+	for i := from; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			slashes++
+			continue
+		case q:
+			if slashes == b || slashes > b && (slashes-b)%(2*(b+1)) == 0 {
+				return i - b, i + 1
+			}
+		}
+		slashes = 0
+	}
+	return len(s), len(s)
+}
+
+// bareEnd returns where a value without quotes ends.
+func bareEnd(s string, v int, kind valueKind) int {
+	for i := v; i < len(s); i++ {
+		switch c := s[i]; c {
+		case ' ', '\t', '\n', '\r', '"', '\'', '`', ';', '&', '|', ')', '<', '>', '}', ']':
+			return i
+		case ',':
+			if kind != valueShell && commaEnds(s, i+1) {
+				return i
+			}
+		case '\\':
+			if i+1 >= len(s) {
+				return len(s)
+			}
+			switch s[i+1] {
+			case '\\', '"', '\'', 'n', 'r', 't', '\n':
+				return i
+			}
+			i++
+		}
+	}
+	return len(s)
+}
+
+// commaEnds tells whether the text at i, behind a comma, begins something new.
+func commaEnds(s string, i int) bool {
+	if i >= len(s) || !isKeyByte(s[i]) {
+		return true
+	}
+	end := run(s, i, isKeyByte)
+	return end < len(s) && end-i < maxKey && (s[end] == '=' || s[end] == ':')
+}
+
+// shellWord returns the content of the word at v and where the text goes on.
+func shellWord(s string, v int) (from, to, next int) {
+	b := backslashes(s, v)
+	if v+b < len(s) && isQuote(s[v+b]) {
+		to, next = closing(s, v+b+1, s[v+b], b)
+		return v + b + 1, to, next
+	}
+	end := bareEnd(s, v, valueShell)
+	return v, end, end
+}
+
+// safeValue tells whether v is no secret but a word of a language or a
+// reference to one.
+func safeValue(v string) bool {
+	if strings.HasPrefix(v, mask) && len(v) == len(mask) {
+		return true
+	}
+	if len(v) > maxKey {
+		return false
+	}
+	switch strings.ToLower(v) {
+	case "", "null", "nil", "none", "true", "false", "undefined", "string", "str", "bool", "boolean", "number",
+		"int", "integer", "object", "any", "required", "optional", "include", "omit", "same-origin", "inherit", "bytes",
+		"yes", "no", "-":
+		return true
+	}
+	return wholeReference(v)
+}
+
+// wholeReference tells whether v is nothing but $NAME, ${NAME}, $(command),
+// %NAME%, {{ name }}, <name> or process.env.NAME.
+func wholeReference(v string) bool {
+	upper := func(s string) bool { return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" }
+	inner := func(pre, post string) bool {
+		return len(v) > len(pre)+len(post) && strings.HasPrefix(v, pre) && strings.HasSuffix(v, post) &&
+			!strings.ContainsAny(v[len(pre):len(v)-len(post)], "{}<>$%\"'")
+	}
+	name := func(s string) bool { return s != "" && run(s, 0, isKeyByte) == len(s) }
+	switch {
+	case strings.HasPrefix(v, "$env:"):
+		return name(v[5:])
+	case strings.HasPrefix(v, "process.env."), strings.HasPrefix(v, "os.environ"):
+		return true
+	case strings.HasPrefix(v, "$"):
+		return upper(v[1:]) || inner("${", "}") && name(v[2:len(v)-1]) || inner("${{", "}}") || inner("$(", ")")
+	}
+	return inner("%", "%") && upper(v[1:len(v)-1]) || inner("{{", "}}") || inner("<", ">")
+}
+
+// reference tells whether a value without quotes begins with a reference that
+// its end (a bracket) belongs to: $(cat f), ${X}, {{ x }}, <x>.
+func reference(s string) bool {
+	for _, p := range []string{"$(", "${", "{{", "<"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// url masks the password of SCHEME://USER:PASSWORD@HOST, with the colon at i.
+func (sc *scanner) url(i int) int {
+	s := sc.s
+	from := i + len("://")
+	end, at, colon, slash := from, -1, -1, -1
+	for ; end < len(s); end++ {
+		c := s[end]
+		if c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\' || c == '(' || c == ')' || c == '[' && end == from {
+			break
+		}
+		switch {
+		case c == '@':
+			at = end
+			if slash >= 0 && colon < 0 {
+				at = -1 // a path, such as /pkg@1.2
+			}
+		case c == ':' && colon < 0 && slash < 0:
+			colon = end
+		case (c == '/' || c == '?' || c == '#') && slash < 0:
+			slash = end
+			if at >= 0 || colon < 0 || digits(s[colon+1:end]) {
+				// The authority is complete; the rest is path and query.
+				return sc.authority(from, colon, at, end)
+			}
+		}
+	}
+	return sc.authority(from, colon, at, end)
+}
+
+func (sc *scanner) authority(from, colon, at, end int) int {
+	s := sc.s
+	switch {
+	case at < 0:
+		return from
+	case colon >= 0 && colon < at:
+		if !safeValue(s[colon+1:at]) && s[colon+1:at] != mask {
+			sc.hide(colon+1, at)
+		}
+		return at
+	case at-from >= 16 && mixed(s[from:at]):
+		return sc.hide(from, at)
+	}
+	return from
+}
+
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// mixed tells whether s has both letters and digits.
+func mixed(s string) bool {
+	letter, digit := false, false
+	for i := range len(s) {
+		letter = letter || isLetter(s[i])
+		digit = digit || s[i] >= '0' && s[i] <= '9'
+	}
+	return letter && digit
+}
+
+// likelyToken tells a token behind the word Bearer from prose.
+func likelyToken(s string) bool {
+	return len(s) >= 20 || len(s) >= 8 && (mixed(s) || s != strings.ToLower(s))
+}
+
+// basicCredentials tells whether s is the base64 of user:password.
+func basicCredentials(s string) bool {
+	if len(s) < 8 || len(s) > 4096 {
+		return false
+	}
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return err == nil && strings.Contains(string(b), ":")
+}
+
+// lineEnd returns the end of a header: the line's, or the quote's around it.
+func lineEnd(s string, v int) int {
+	for i := v; i < len(s); i++ {
+		switch s[i] {
+		case '\n', '\r', '"', '\'', '`':
+			return i
+		case '\\':
+			if i+1 >= len(s) || strings.IndexByte(`\"'nr`, s[i+1]) >= 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+func trimBlank(s string, from, to int) int {
+	for to > from && (s[to-1] == ' ' || s[to-1] == '\t') {
+		to--
+	}
+	return to
+}
+
+// stringPrefix returns the length of a letter or sign in front of a string: f"…", $'…'.
+func stringPrefix(s string, v int) int {
+	for n := 1; n <= 2 && v+n < len(s); n++ {
+		if strings.IndexByte("bfruBFRU$@", s[v+n-1]) < 0 {
+			return 0
+		}
+		if isQuote(s[v+n]) {
+			return n
+		}
+	}
+	return 0
+}
+
+func skipBlank(s string, i int) int {
+	return run(s, i, func(c byte) bool { return c == ' ' || c == '\t' })
+}
+
+func backslashes(s string, i int) int {
+	return run(s, i, func(c byte) bool { return c == '\\' }) - i
+}
+
+// run returns the end of the bytes from i on that are all of a kind.
+func run(s string, i int, is func(byte) bool) int {
+	for i < len(s) && is(s[i]) {
+		i++
+	}
+	return i
+}
+
+func isQuote(c byte) bool  { return c == '"' || c == '\'' || c == '`' }
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func isWord(c byte) bool   { return isLetter(c) || c >= '0' && c <= '9' || c == '_' }
+func isKeyByte(c byte) bool {
+	return isWord(c) || c == '-' || c == '.'
+}
+func isBase64(c byte) bool { return isWord(c) && c != '_' || c == '+' || c == '/' || c == '=' }
+func isTokenByte(c byte) bool {
+	return isWord(c) || c == '-' || c == '.' || c == '+' || c == '/' || c == '=' || c == '~'
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"hooktrail/internal/answer"
+	"hooktrail/internal/audit"
+	"hooktrail/internal/event"
+	"hooktrail/internal/guard"
+	"hooktrail/internal/hook"
+	"hooktrail/internal/reason"
+)
+
+// blocked is the only status of hook and run beside 0.
+const blocked = 2
+
+const hookAbout = `Reads one hook event from standard input, judges it, records it, and answers on
+standard output. Exit status 0: standard output holds the answer or nothing.
+Exit status 2: the call is blocked, with the reason on standard error too.`
+
+const hookSynopsis = "[--config FILE] [--log FILE]"
+
+func runHook(ctx context.Context, s *Stdio, args []string) (status int) {
+	defer neverOpen(s, &status)
+	ctx, stop := hostSignals(ctx)
+	defer stop()
+
+	// Among other arguments, -h is a mistake in a hook's entry, and must block.
+	if len(args) == 1 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help") {
+		fs := newFlags(s, "hook", hookSynopsis, hookAbout)
+		new(common).register(fs)
+		status, _ := parse(s, fs, args)
+		return status
+	}
+	var c common
+	fault := c.read(newFlags(s, "hook", hookSynopsis, hookAbout), args)
+	set, bad := c.load(s)
+	h := newHook(s, &set, errors.Join(fault, bad))
+	status = deliver(s, h.Run(ctx, s.In))
+	shipInline(ctx, s, &set)
+	return status
+}
+
+// read parses the command line of a hook, which says nothing but flags. What is
+// wrong with it is a fault of the configuration: it blocks, and is recorded.
+func (c *common) read(fs *flag.FlagSet, args []string) error {
+	c.register(fs)
+	fs.SetOutput(io.Discard)
+	if err := fs.Parse(args); err != nil {
+		return reason.Wrap(reason.ConfigInvalid, "command line of the hook", err)
+	}
+	if fs.NArg() > 0 {
+		return reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("command line of the hook: unexpected argument %q", fs.Arg(0)), nil)
+	}
+	return nil
+}
+
+// newHook builds the flow of "hook" from the settings. fault is why they cannot
+// be used, or nil; every call is then denied, and still recorded.
+func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
+	return newHookOn(s, set, fault, recorder(s, set))
+}
+
+// newHookOn is newHook with a log of the caller's.
+func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Hook {
+	judge := &hook.Guarded{Fault: fault, Disarms: disarms(s)}
+	if fault == nil {
+		judge.Guard, judge.Fault = newGuard(s, set)
+	}
+	budget := set.Guard.Budget.Or(guard.DefaultBudget)
+	return hook.New(hook.Options{
+		Log:   log,
+		Judge: judge,
+		Limits: event.Limits{
+			MaxBytes: set.Hook.MaxInputBytes,
+			Timeout:  time.Duration(set.Hook.StdinTimeout),
+			Grace:    time.Duration(set.Hook.StdinGrace),
+		},
+		JudgeTimeout: budget,
+		AuditTimeout: set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second,
+		Continue:     set.Audit.OnFailure == "continue",
+		ConfigSHA256: set.SHA256,
+		Now:          s.Now,
+	})
+}
+
+// newGuard compiles the catalogue and its provider.
+func newGuard(s *Stdio, set *settings) (*guard.Guard, error) {
+	p, err := newProvider(s, set)
+	if err != nil {
+		return nil, err
+	}
+	return guard.New(set.Config, p)
+}
+
+// recorder returns the audit log, or one that fails with the reason why there is
+// none.
+func recorder(s *Stdio, set *settings) hook.Recorder {
+	l, err := set.open(s)
+	if err != nil {
+		return noLog{err}
+	}
+	return loud{l, s, set}
+}
+
+// noLog is a log that cannot be opened.
+type noLog struct{ err error }
+
+func (n noLog) Record(context.Context, ...*audit.Event) error { return n.err }
+func (n noLog) Digest([]byte) string                          { return "" }
+
+// loud says on standard error what the log could not take, whatever the
+// configuration makes of it.
+type loud struct {
+	*audit.Log
+	s   *Stdio
+	set *settings
+}
+
+func (l loud) Record(ctx context.Context, events ...*audit.Event) error {
+	err := l.Log.Record(ctx, events...)
+	if err != nil && l.set.Audit.OnFailure == "continue" {
+		_, _ = fmt.Fprintf(l.s.Err, "hooktrail: AUDIT FAILED, the call runs unrecorded as configured: %s\n", audit.Printable(err.Error()))
+	}
+	return err
+}
+
+// deliver writes the reply. Whatever cannot be written blocks: a host that got
+// half an answer would let the call run.
+func deliver(s *Stdio, r answer.Reply) int {
+	if r.Stderr != "" {
+		_, _ = fmt.Fprintln(s.Err, r.Stderr)
+	}
+	if len(r.Stdout) > 0 {
+		if _, err := s.Out.Write(append(r.Stdout, '\n')); err != nil {
+			return blocked
+		}
+	}
+	if r.Blocked {
+		return blocked
+	}
+	return exitOK
+}
+
+// refuse blocks before there is a flow that could record it.
+func refuse(s *Stdio, why string) int {
+	return deliver(s, answer.Encode("", answer.Verdict{
+		Decision: answer.Deny, Code: reason.ConfigInvalid,
+		Message: audit.Printable(audit.Redact(why)) + ". The call was stopped before anything was changed. Mend the hook's command line.",
+	}))
+}
+
+// neverOpen is the last line of defence: a panic would end the program with a
+// status that happens to block, but with a stack trace for a reason.
+func neverOpen(s *Stdio, status *int) {
+	if p := recover(); p != nil {
+		*status = refuse(s, fmt.Sprintf("hooktrail failed: %v", p))
+		if s.Getenv("HOOKTRAIL_DEBUG") != "" {
+			_, _ = s.Err.Write(debug.Stack())
+		}
+	}
+	if *status != exitOK && *status != blocked {
+		*status = blocked
+	}
+}
+
+// hostSignals ends the context when the host gives up. SIGPIPE is caught, so
+// that a closed stream is an error that blocks and not a death by signal, which
+// lets the call run. It is not ignored: children would inherit that.
+func hostSignals(ctx context.Context) (context.Context, context.CancelFunc) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+}

@@ -1,0 +1,152 @@
+package event
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const pre = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t"}`
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct{ name, in, fault string }{
+		{"plain", pre, ""},
+		{"a byte order mark is dropped", "\xef\xbb\xbf" + pre, ""},
+		{"blank lines around", "\n\n" + pre + "\n \n", ""},
+		{"invalid UTF-8 is replaced", `{"session_id":"a` + "\xff" + `"}`, ""},
+		{"a lone surrogate is replaced", `{"session_id":"\ud800"}`, ""},
+		{"empty", "", "empty"},
+		{"blank", " \n\t", "empty"},
+		{"null", "null", "null"},
+		{"a list", "[1]", "a list"},
+		{"a string", `"x"`, "a string"},
+		{"a number", "12", "a number"},
+		{"text", "hello", "not JSON at byte 0"},
+		{"half", pre[:40], "ends too early"},
+		{"two objects", pre + pre, "something follows"},
+		{"bytes after", pre + "x", "something follows"},
+		{"a NUL after", pre + "\x00", "something follows"},
+		{"a name twice", `{"tool_name":"a","tool_name":"b"}`, "twice"},
+		{"a name twice, escaped", `{"tool_name":"a","tool\u005fname":"b"}`, "twice"},
+		{"a name twice inside", `{"tool_input":{"a":1,"a":2}}`, "twice"},
+		{"another case", `{"tool_input":{},"TOOL_INPUT":{}}`, "only in case"},
+		{"another case, folded", `{"ſession_id":"x"}`, "only in case"},
+		{"unescaped backslash", `{"cwd":"C:\Users"}`, "not JSON at byte"},
+		{"too deep", strings.Repeat(`[`, 200) + strings.Repeat(`]`, 200), "128"},
+		{"a huge exponent", `{"a":1e1000001}`, "exponent"},
+		{"a huge negative exponent", `{"a":1e-99999999999999999999}`, "exponent"},
+		{"a long number", `{"a":` + strings.Repeat("9", 500) + `}`, "500 characters"},
+		{"a comment", `{"a":1} // x`, "something follows"},
+		{"a trailing comma", `{"a":1,}`, "not JSON"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse([]byte(tt.in), Limits{})
+			if tt.fault == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tt.fault)
+			var f *Fault
+			require.ErrorAs(t, err, &f)
+		})
+	}
+}
+
+func TestParseTakesTheViewFromTheValue(t *testing.T) {
+	e, err := Parse([]byte(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"mcp__vsphere__stop","tool_input": {"id":9007199254740993,"x":"y"} ,"cwd":"C:\\Users\\Zoë","permission_mode":"auto"}`), Limits{})
+	require.NoError(t, err)
+	require.Equal(t, "PreToolUse", e.Name)
+	require.Equal(t, "vsphere", e.MCPServer)
+	require.Equal(t, `C:\Users\Zoë`, e.CWD)
+	require.Equal(t, "auto", e.PermissionMode)
+	require.Equal(t, `{"id":9007199254740993,"x":"y"}`, strings.TrimSpace(string(e.InputRaw)))
+	b, err := e.InputJSON()
+	require.NoError(t, err)
+	require.Equal(t, `{"id":9007199254740993,"x":"y"}`, string(b))
+}
+
+func TestNameFault(t *testing.T) {
+	for name, bad := range map[string]bool{
+		"PreToolUse": false, "Stop": false, "WorktreeMerged": false, "PreToolBatch": false,
+		"pretooluse": true, "pre_tool_use": true, "preToolUse": true, "PRETOOLUSE": true, "stop": true,
+		"BeforeTool": true, "beforeShellExecution": true, "pre_mcp_tool_use": true,
+	} {
+		require.Equal(t, bad, NameFault(name) != "", name)
+	}
+}
+
+// open is a reader whose end never comes.
+type open struct {
+	r       io.Reader
+	started chan struct{}
+}
+
+func (o open) Read(p []byte) (int, error) {
+	n, err := o.r.Read(p)
+	if err == io.EOF {
+		<-o.started
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+func TestReadDoesNotWaitForAnEndThatNeverComes(t *testing.T) {
+	never := make(chan struct{})
+	t.Cleanup(func() { close(never) })
+	b, err := Read(open{strings.NewReader(pre), never}, Limits{Timeout: time.Minute})
+	require.NoError(t, err)
+	require.Equal(t, pre, string(b))
+}
+
+func TestReadGivesUpOnHalfAnObject(t *testing.T) {
+	never := make(chan struct{})
+	t.Cleanup(func() { close(never) })
+	b, err := Read(open{strings.NewReader(pre[:30]), never}, Limits{Timeout: 30 * time.Millisecond})
+	require.ErrorIs(t, err, ErrNotRead)
+	require.Equal(t, pre[:30], string(b))
+}
+
+func TestReadIsBounded(t *testing.T) {
+	_, err := Read(strings.NewReader(strings.Repeat("x", 5000)), Limits{MaxBytes: 4096})
+	require.ErrorIs(t, err, ErrNotRead)
+	require.ErrorContains(t, err, "4096")
+}
+
+func TestReadSeesWhatFollowsInTheGrace(t *testing.T) {
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(w, pre)
+		_, _ = io.WriteString(w, pre)
+		_ = w.Close()
+	}()
+	b, err := Read(r, Limits{Grace: time.Minute})
+	require.NoError(t, err)
+	require.Equal(t, pre+pre, string(b))
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{pre, "", "null", `{"a":[1,2,{"b":null}]}`, `{"tool_input":{"a":1e5}}`, "\xef\xbb\xbf{}", `{"a":"\ud800"}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := Parse(b, Limits{})
+		if err != nil {
+			var f *Fault
+			require.ErrorAs(t, err, &f)
+			require.NotEmpty(t, f.Message)
+			return
+		}
+		if e.Input == nil {
+			return
+		}
+		// What the guard reads is what was judged.
+		j, err := e.InputJSON()
+		require.NoError(t, err)
+		again, err := Decode(j, 1000)
+		require.NoError(t, err)
+		require.Equal(t, any(e.Input), again)
+	})
+}

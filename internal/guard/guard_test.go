@@ -1,0 +1,251 @@
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"hooktrail/internal/answer"
+	"hooktrail/internal/config"
+	"hooktrail/internal/event"
+	"hooktrail/internal/reason"
+)
+
+// fake is a provider that says what it is told to, and keeps what it was asked.
+type fake struct {
+	code  reason.Code
+	delay bool // answer only once the context has ended
+	asked []Request
+}
+
+func (f *fake) Name() string { return "fake" }
+
+func (f *fake) Protect(ctx context.Context, r Request) Outcome {
+	f.asked = append(f.asked, r)
+	if f.delay {
+		<-ctx.Done()
+	}
+	return Outcome{Code: f.code, Message: "said", Context: "go back to cp 1"}
+}
+
+func parse(t *testing.T, text string) config.Config {
+	t.Helper()
+	c, err := config.Parse([]byte(text))
+	require.NoError(t, err)
+	return c
+}
+
+const catalogue = `{"guard":{"scope":["mcp__*"],"rules":[
+	{"tools":["mcp__*__vm_list*","mcp__vsphere__get_?"],"class":"readOnly"},
+	{"tools":["mcp__vsphere__vm_power_off"],"class":"mutating","vm":{"path":"vm_name"}},
+	{"tools":["mcp__vsphere__create"],"class":"creates"},
+	{"tools":["mcp__vsphere__wipe"],"class":"deny","message":"never wipe"},
+	{"tools":["mcp__vsphere__none"],"class":"mutating"},
+	{"tools":["mcp__os__action"],"class":"readOnly","when":{"path":"action","equals":"show"}},
+	{"tools":["mcp__os__action"],"class":"mutating","vm":{"path":"id","kind":"uuid"}}]}}`
+
+func TestJudge(t *testing.T) {
+	for _, tt := range []struct {
+		name, tool, input, mode string
+		provider                reason.Code
+		want                    answer.Decision
+		code                    reason.Code
+	}{
+		{"outside the scope", "Bash", `{}`, "", "", answer.NoDecision, "guard_unguarded"},
+		{"reads", "mcp__a__vm_list_all", `{}`, "", "", answer.NoDecision, "guard_read_only"},
+		{"one character", "mcp__vsphere__get_1", `{}`, "", "", answer.NoDecision, "guard_read_only"},
+		{"names are matched whole", "mcp__vsphere__get_12", `{}`, "", "", answer.Ask, "guard_tool_unlisted"},
+		{"and with their case", "mcp__vsphere__VM_power_off", `{"vm_name":"a"}`, "", "", answer.Ask, "guard_tool_unlisted"},
+		{"unlisted, nobody asked", "mcp__x__y", `{}`, "dontAsk", "", answer.Deny, "guard_unattended"},
+		{"unlisted, auto", "mcp__x__y", `{}`, "auto", "", answer.Deny, "guard_unattended"},
+		{"unlisted, bypass", "mcp__x__y", `{}`, "bypassPermissions", "", answer.Ask, "guard_tool_unlisted"},
+		{"forbidden", "mcp__vsphere__wipe", `{}`, "", "", answer.Deny, "guard_rule_denied"},
+		{"creates", "mcp__vsphere__create", `{}`, "", "", answer.NoDecision, "guard_unguarded"},
+		{"no argument known", "mcp__vsphere__none", `{"vm_name":"a"}`, "", "guard_checkpoint_confirmed", answer.Ask, "guard_vm_missing"},
+		{"a condition holds", "mcp__os__action", `{"action":"show"}`, "", "", answer.NoDecision, "guard_read_only"},
+		{"a condition does not hold", "mcp__os__action", `{"action":"stop","id":"u"}`, "", "guard_checkpoint_confirmed", answer.NoDecision, "guard_checkpoint_confirmed"},
+		{"confirmed", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_checkpoint_confirmed", answer.NoDecision, "guard_checkpoint_confirmed"},
+		{"failed", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_checkpoint_failed", answer.Deny, "guard_checkpoint_failed"},
+		{"unconfirmed", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_checkpoint_unconfirmed", answer.Deny, "guard_checkpoint_unconfirmed"},
+		{"cannot tell", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_lookup_failed", answer.Deny, "guard_lookup_failed"},
+		{"unknown", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_vm_unknown", answer.Ask, "guard_vm_unknown"},
+		{"unknown, nobody asked", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "auto", "guard_vm_unknown", answer.Deny, "guard_unattended"},
+		{"unprotected", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_vm_unprotected", answer.Ask, "guard_vm_unprotected"},
+		{"ambiguous", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_vm_ambiguous", answer.Ask, "guard_vm_ambiguous"},
+		{"a provider that says nothing", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "", answer.Deny, "guard_checkpoint_failed"},
+		{"a provider that says nonsense", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "hook_ok", answer.Deny, "guard_checkpoint_failed"},
+		{"a provider with a read-only excuse", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_read_only", answer.Deny, "guard_read_only"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fake{code: tt.provider}
+			g, err := New(parse(t, catalogue), f)
+			require.NoError(t, err)
+			v := g.Judge(context.Background(), Call{Tool: tt.tool, Input: []byte(tt.input), PermissionMode: tt.mode})
+			require.Equal(t, tt.want, v.Decision)
+			require.Equal(t, tt.code, v.Code)
+			require.NotEmpty(t, v.Message)
+		})
+	}
+}
+
+func TestWithoutAProviderAChangeIsDenied(t *testing.T) {
+	g, err := New(parse(t, catalogue), nil)
+	require.NoError(t, err)
+	v := g.Judge(context.Background(), Call{Tool: "mcp__vsphere__vm_power_off", Input: []byte(`{"vm_name":"a"}`)})
+	require.Equal(t, answer.Deny, v.Decision)
+	require.Equal(t, reason.GuardCheckpointFailed, v.Code)
+}
+
+func TestAProofAfterTheBudgetIsNoProof(t *testing.T) {
+	c := parse(t, catalogue)
+	c.Guard.Budget = config.Duration(time.Millisecond)
+	g, err := New(c, &fake{code: reason.GuardCheckpointConfirmed, delay: true})
+	require.NoError(t, err)
+	v := g.Judge(context.Background(), Call{Tool: "mcp__vsphere__vm_power_off", Input: []byte(`{"vm_name":"a"}`)})
+	require.Equal(t, answer.Deny, v.Decision)
+	require.Equal(t, reason.GuardCheckpointUnconfirmed, v.Code)
+	require.Empty(t, v.Context)
+}
+
+func TestNoConfigurationGuardsNothing(t *testing.T) {
+	g, err := New(config.Config{}, nil)
+	require.NoError(t, err)
+	require.Equal(t, reason.GuardUnguarded, g.Judge(context.Background(), Call{Tool: "mcp__x__y"}).Code)
+}
+
+func TestUnlisted(t *testing.T) {
+	for unlisted, want := range map[string]answer.Decision{"": answer.Ask, "ask": answer.Ask, "prompt": answer.Ask, "allow": answer.NoDecision, "deny": answer.Deny} {
+		c := parse(t, catalogue)
+		c.Guard.Unlisted = unlisted
+		g, err := New(c, nil)
+		require.NoError(t, err)
+		v := g.Judge(context.Background(), Call{Tool: "mcp__x__y"})
+		require.Equal(t, want, v.Decision, unlisted)
+		require.Equal(t, reason.GuardToolUnlisted, v.Code)
+	}
+}
+
+func TestTheOlderSpelling(t *testing.T) {
+	f := &fake{code: reason.GuardCheckpointConfirmed}
+	g, err := New(parse(t, `{"read_only_tools":["list","both"],"mutating_tools":{"stop":{"vm_arg":"name"},"both":{"vm_arg":"name"},"odd":{}}}`), f)
+	require.NoError(t, err)
+	judge := func(tool string) reason.Code {
+		return g.Judge(context.Background(), Call{Tool: tool, Input: []byte(`{"name":"app"}`)}).Code
+	}
+	require.Equal(t, reason.GuardReadOnly, judge("list"))
+	require.Equal(t, reason.GuardCheckpointConfirmed, judge("stop"))
+	require.Equal(t, []VM{{Ref: "app"}}, f.asked[0].VMs)
+	require.Equal(t, reason.GuardCheckpointConfirmed, judge("both"))
+	require.Equal(t, reason.GuardVMMissing, judge("odd"))
+	require.Equal(t, reason.GuardToolUnlisted, judge("else"))
+}
+
+func TestMachines(t *testing.T) {
+	for _, tt := range []struct {
+		name, vm, input string
+		want            []string // nil: it cannot be told
+	}{
+		{"a name", `{"path":"vm_name"}`, `{"vm_name":"app-db-01"}`, []string{"app-db-01"}},
+		{"blanks around a name are part of it", `{"path":"vm_name"}`, `{"vm_name":" a "}`, []string{" a "}},
+		{"blank", `{"path":"vm_name"}`, `{"vm_name":"  "}`, nil},
+		{"empty", `{"path":"vm_name"}`, `{"vm_name":""}`, nil},
+		{"null", `{"path":"vm_name"}`, `{"vm_name":null}`, nil},
+		{"true", `{"path":"vm_name"}`, `{"vm_name":true}`, nil},
+		{"an object", `{"path":"vm_name"}`, `{"vm_name":{"id":1}}`, nil},
+		{"missing", `{"path":"vm_name"}`, `{"name":"a"}`, nil},
+		{"another case", `{"path":"vm_name"}`, `{"VM_NAME":"a"}`, nil},
+		{"elsewhere", `{"path":"vm_name"}`, `{"request":{"vm_name":"a"}}`, nil},
+		{"a pattern", `{"path":"vm_name"}`, `{"vm_name":"*"}`, nil},
+		{"a NUL", `{"path":"vm_name"}`, `{"vm_name":"a\u0000"}`, nil},
+		{"a zero-width space", `{"path":"vm_name"}`, `{"vm_name":"a\u200b"}`, nil},
+		{"too long", `{"path":"vm_name"}`, `{"vm_name":"` + string(make([]byte, 0)) + long(300) + `"}`, nil},
+		{"a list", `{"path":"vm_name"}`, `{"vm_name":["a","b","a"]}`, []string{"a", "b"}},
+		{"a list with a hole", `{"path":"vm_name"}`, `{"vm_name":["a",null]}`, nil},
+		{"a list of lists", `{"path":"vm_name"}`, `{"vm_name":[["a"]]}`, nil},
+		{"an empty list", `{"path":"vm_name"}`, `{"vm_name":[]}`, nil},
+		{"digits", `{"path":"vmid"}`, `{"vmid":1000000}`, []string{"1000000"}},
+		{"all digits", `{"path":"vmid"}`, `{"vmid":9007199254740993}`, []string{"9007199254740993"}},
+		{"an exponent", `{"path":"vmid"}`, `{"vmid":1e6}`, nil},
+		{"a fraction", `{"path":"vmid"}`, `{"vmid":1.0}`, nil},
+		{"nested", `{"path":"request.vm_name"}`, `{"request":{"vm_name":"a"}}`, []string{"a"}},
+		{"each of a list", `{"path":"operations.#.vm_name"}`, `{"operations":[{"vm_name":"a"},{"vm_name":"b"}]}`, []string{"a", "b"}},
+		{"each of a list, one without", `{"path":"operations.#.vm_name"}`, `{"operations":[{"vm_name":"a"},{"vm":"b"}]}`, nil},
+		{"each of an empty list", `{"path":"operations.#.vm_name"}`, `{"operations":[]}`, nil},
+		{"each of no list", `{"path":"operations.#.vm_name"}`, `{"operations":{"vm_name":"a"}}`, nil},
+		{"lists in lists", `{"path":"a.#.b.#.c"}`, `{"a":[{"b":[{"c":"1"}]},{"b":[{"c":"2"},{"c":"3"}]}]}`, []string{"1", "2", "3"}},
+		{"lists in lists, one without", `{"path":"a.#.b.#.c"}`, `{"a":[{"b":[{"c":"1"}]},{"b":[]}]}`, nil},
+		{"a list of names by its elements", `{"path":"names.#"}`, `{"names":["a","b"]}`, []string{"a", "b"}},
+		{"an alias", `{"path":"vmid","alias":{"101":"app01"}}`, `{"vmid":"101"}`, []string{"app01"}},
+		{"an alias for several", `{"path":"ws","alias":{"prod":["a","b"]}}`, `{"ws":"prod"}`, []string{"a", "b"}},
+		{"an alias of a number", `{"path":"vmid","alias":{"101":"app01"}}`, `{"vmid":101}`, []string{"app01"}},
+		{"no alias", `{"path":"vmid","alias":{"101":"app01"}}`, `{"vmid":"102"}`, []string{"102"}},
+		{"fixed", `{"fixed":["a","b"]}`, `{}`, []string{"a", "b"}},
+		{"two places", `[{"path":"a"},{"path":"b"}]`, `{"a":"1","b":"2"}`, []string{"1", "2"}},
+		{"two places, one empty", `[{"path":"a"},{"path":"b"}]`, `{"a":"1"}`, nil},
+		{"in a command line", `{"path":"cli","match":"--instance-ids ((?:i-[0-9a-f]+ ?)+)","kind":"instance"}`, `{"cli":"aws ec2 stop-instances --instance-ids i-0a i-0b --force"}`, []string{"i-0a", "i-0b"}},
+		{"not in a command line", `{"path":"cli","match":"--instance-ids ((?:i-[0-9a-f]+ ?)+)"}`, `{"cli":"aws ec2 stop-instances --filters x"}`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"mutating","vm":`+tt.vm+`}]}}`), nil)
+			require.NoError(t, err)
+			vms, why := g.rules[0].machines([]byte(tt.input))
+			if tt.want == nil {
+				require.NotEmpty(t, why)
+				return
+			}
+			require.Empty(t, why)
+			var got []string
+			for _, v := range vms {
+				got = append(got, v.Ref)
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func long(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = 'x'
+	}
+	return string(b)
+}
+
+func TestNewRefusesWhatItCannotUse(t *testing.T) {
+	for _, bad := range []string{
+		`{"tools":["t"],"class":"mutating","vm":{"path":"a","match":"("}}`,
+		`{"tools":["t"],"class":"mutating","vm":{"path":"a","match":"abc"}}`,
+		`{"tools":["t"],"class":"mutating","vm":{"path":"a","fixed":["b"]}}`,
+		`{"tools":["t"],"class":"mutating","vm":{"kind":"name"}}`,
+		`{"tools":["t"],"class":"readOnly","when":{"path":"a","matches":"["}}`,
+		`{"tools":["t"],"class":"readOnly","when":{"path":"a"}}`,
+	} {
+		_, err := New(parse(t, `{"guard":{"rules":[`+bad+`]}}`), nil)
+		require.ErrorIs(t, err, reason.ConfigInvalid, bad)
+	}
+}
+
+func FuzzMachines(f *testing.F) {
+	f.Add("vm_name", `{"vm_name":"a"}`)
+	f.Add("a.#.b", `{"a":[{"b":1},{}]}`)
+	f.Add("a.#", `{"a":[1e6,null,["x"]]}`)
+	f.Add("#", `[]`)
+	f.Fuzz(func(t *testing.T, path, input string) {
+		v, err := compileVM(config.VM{Path: path})
+		if err != nil {
+			return
+		}
+		if _, err := event.Decode([]byte(input), 64); err != nil || !json.Valid([]byte(input)) {
+			return
+		}
+		r := rule{vms: []vmRule{v}}
+		vms, why := r.machines([]byte(input))
+		require.Equal(t, why == "", len(vms) > 0)
+		for _, vm := range vms {
+			require.Empty(t, unusable(vm.Ref))
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"hooktrail/internal/config"
+)
+
+// The classes of calls.
+const (
+	classReadOnly = "readOnly"
+	classMutating = "mutating"
+	classCreates  = "creates" // makes a machine: nothing to go back to
+	classDeny     = "deny"
+)
+
+type rule struct {
+	tools   []string
+	class   string
+	message string
+	when    *when
+	vms     []vmRule
+}
+
+type when struct {
+	path    string
+	matches *regexp.Regexp
+	equals  *string
+	exists  *bool
+}
+
+func compile(c config.Rule) (rule, error) {
+	r := rule{tools: c.Tools, class: c.Class, message: c.Message}
+	switch c.Class {
+	case classReadOnly, classMutating, classCreates, classDeny:
+	default:
+		return rule{}, fmt.Errorf("class %q is none of readOnly, mutating, creates, deny", c.Class)
+	}
+	if w := c.When; w != nil {
+		r.when = &when{path: w.Path, exists: w.Exists}
+		if w.Matches != "" {
+			re, err := regexp.Compile(w.Matches)
+			if err != nil {
+				return rule{}, fmt.Errorf("when.matches: %w", err)
+			}
+			r.when.matches = re
+		}
+		if w.Equals != nil {
+			s := literal(w.Equals)
+			r.when.equals = &s
+		}
+		if w.Matches == "" && w.Equals == nil && w.Exists == nil {
+			return rule{}, fmt.Errorf("when needs one of matches, equals, exists")
+		}
+	}
+	for _, v := range c.VM {
+		x, err := compileVM(v)
+		if err != nil {
+			return rule{}, err
+		}
+		r.vms = append(r.vms, x)
+	}
+	return r, nil
+}
+
+// literal writes a JSON scalar as gjson's String does, so that the two can be
+// compared.
+func literal(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+func (r *rule) fits(c Call) bool {
+	return anyMatch(r.tools, c.Tool) && r.when.holds(c.Input)
+}
+
+// holds tells whether the condition is met. With a list of values, one that
+// meets it is enough. A nil condition holds.
+func (w *when) holds(input []byte) bool {
+	if w == nil {
+		return true
+	}
+	v := gjson.GetBytes(input, w.path)
+	if w.exists != nil && v.Exists() != *w.exists {
+		return false
+	}
+	if w.matches == nil && w.equals == nil {
+		return true
+	}
+	if v.IsArray() {
+		for _, x := range v.Array() {
+			if w.value(x) {
+				return true
+			}
+		}
+		return false
+	}
+	return w.value(v)
+}
+
+func (w *when) value(v gjson.Result) bool {
+	if !v.Exists() {
+		return false
+	}
+	s := v.String()
+	return (w.matches == nil || w.matches.MatchString(s)) && (w.equals == nil || *w.equals == s)
+}

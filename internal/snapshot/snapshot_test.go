@@ -1,0 +1,103 @@
+package snapshot
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"hooktrail/internal/config"
+	"hooktrail/internal/guard"
+	"hooktrail/internal/reason"
+)
+
+// TestMain lets the test binary be the user's command: its first argument says
+// how it behaves.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "snap" {
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		switch os.Args[2] {
+		case "ok":
+			fmt.Printf(`{"id":"snap-1","time":"2026-12-01T10:00:00Z","got":%s}`+"\n", strings.TrimSpace(line))
+		case "noid":
+			fmt.Println(`{"time":"2026-12-01T10:00:00Z"}`)
+		case "blank":
+			fmt.Println(`{"id":" "}`)
+		case "text":
+			fmt.Println("done")
+		case "badtime":
+			fmt.Println(`{"id":"a","time":"yesterday"}`)
+		case "fails":
+			fmt.Println(`{"id":"a"}`)
+			fmt.Fprintln(os.Stderr, "quota exceeded")
+			os.Exit(3)
+		case "hangs":
+			time.Sleep(time.Minute)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestProtect(t *testing.T) {
+	for _, tt := range []struct {
+		how, want string
+		code      reason.Code
+	}{
+		{"ok", "app01: snap-1 of 2026-12-01T10:00:00Z", reason.GuardCheckpointConfirmed},
+		{"noid", `no "id"`, reason.GuardCheckpointFailed},
+		{"blank", `no "id"`, reason.GuardCheckpointFailed},
+		{"text", "not one JSON object", reason.GuardCheckpointFailed},
+		{"badtime", `"time" is not`, reason.GuardCheckpointFailed},
+		{"fails", "status 3: quota exceeded", reason.GuardCheckpointFailed},
+		{"hangs", "did not end within", reason.GuardCheckpointFailed},
+	} {
+		t.Run(tt.how, func(t *testing.T) {
+			p, err := New(config.Exec{Command: []string{os.Args[0], "snap", tt.how}, Timeout: config.Duration(time.Second)}, time.Now)
+			require.NoError(t, err)
+			if tt.how != "hangs" {
+				p.timeout = time.Minute
+			}
+			var steps []string
+			o := p.Protect(context.Background(), guard.Request{Tool: "t", VMs: []guard.VM{{Ref: "app01"}}, Report: func(action string, _ guard.Checkpoint, _ string) error {
+				steps = append(steps, action)
+				return nil
+			}})
+			require.Equal(t, tt.code, o.Code)
+			require.Contains(t, o.Message, tt.want)
+			if tt.code == reason.GuardCheckpointConfirmed {
+				require.Contains(t, o.Context, "snap-1")
+				require.Equal(t, []string{"requested", "confirmed"}, steps)
+			} else {
+				require.Empty(t, o.Context)
+				require.Equal(t, []string{"requested", "failed"}, steps)
+			}
+		})
+	}
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	p, err := New(config.Exec{Command: []string{"/no/such/program"}}, time.Now)
+	require.NoError(t, err)
+	o := p.Protect(context.Background(), guard.Request{VMs: []guard.VM{{Ref: "a"}}})
+	require.Equal(t, reason.GuardCheckpointFailed, o.Code)
+	require.Contains(t, o.Message, "could not be started")
+}
+
+func TestASnapshotThatCannotBeRecordedIsNone(t *testing.T) {
+	p, err := New(config.Exec{Command: []string{os.Args[0], "snap", "ok"}}, time.Now)
+	require.NoError(t, err)
+	o := p.Protect(context.Background(), guard.Request{VMs: []guard.VM{{Ref: "a"}}, Report: func(string, guard.Checkpoint, string) error { return errors.New("disk full") }})
+	require.Equal(t, reason.GuardCheckpointFailed, o.Code)
+}
+
+func TestNewWantsACommand(t *testing.T) {
+	_, err := New(config.Exec{}, time.Now)
+	require.ErrorIs(t, err, reason.ConfigInvalid)
+}
