@@ -189,6 +189,9 @@ func (c *checker) top(root *Node) {
 		switch {
 		case slices.Contains(event.Known(), m.Name) || hooks == nil && meantEvent(m.Name) != "" && (m.Value.IsList() || m.Value.IsObject()):
 			bare = true
+			if isGuard(m.Name) && m.Value.Kind != 'n' && (!m.Value.IsList() || len(m.Value.Items) > 0) {
+				c.voids("guards stand at the top")
+			}
 			c.add(Error, m.Pos, path, "hooks-level", fmt.Sprintf("%s stands at the top, where the host does not look for hooks", m.Name), `put it under "hooks": {"hooks": {"`+m.Name+`": …}}`)
 		case m.Name == "type" && slices.Contains(typeNames, m.Value.Text) && hooks == nil:
 			c.add(Error, m.Pos, path, "hooks-level", "a single hook entry stands at the top of the file", `entries stand in "hooks": {"PreToolUse": [{"matcher": …, "hooks": [ENTRY]}]}`)
@@ -202,6 +205,7 @@ func (c *checker) top(root *Node) {
 			}
 		}
 	})
+	c.types(root)
 	c.switches(root)
 	switch {
 	case foreign:
@@ -215,11 +219,12 @@ func (c *checker) top(root *Node) {
 				events.Members = append(events.Members, m)
 			}
 		})
+		void := c.void
 		c.hooks(events, "")
+		c.void = void
 		for _, e := range c.entries {
 			e.dropped = "it stands outside of hooks"
 		}
-		c.void = ""
 	}
 }
 
