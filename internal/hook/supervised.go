@@ -129,7 +129,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 
 	failed := r.ExitCode != 0 || r.TimedOut
 	said := answer.Parse(answer.Child{
-		Event: e.Name, ExitCode: started(r), Failed: failed,
+		Event: e.Name, ExitCode: r.ExitCode, Failed: failed,
 		Stdout: r.Stdout.Head, Tail: r.Stdout.Tail, Dropped: r.Stdout.Dropped, Brace: r.Stdout.Brace,
 		Stderr: r.Stderr.Head, Clean: cleaned,
 	})
@@ -139,19 +139,13 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		said = answer.Said{Verdict: answer.Verdict{Decision: answer.NoDecision, Code: reason.HookOK}}
 	}
 	j.Verdict, j.AnswerFault = said.Verdict, said.Fault
-	j.Message = account(w.Name, r, said, deadline.Sub(start))
+	j.Message = account(w, r, said, deadline.Sub(start))
 	s.unattended(e, &j)
 	j.Reply = reply(e.Name, said, failed)
-	return j
-}
-
-// started is the exit code for the reading of the answer: a program that did not
-// run has said nothing, not even with a 2.
-func started(r supervise.Result) int64 {
-	if !r.Started {
-		return -1
+	if j.Reply != nil && said.Text != "" && e.Name != "WorktreeCreate" {
+		j.Context = strings.TrimSpace(said.Text)
 	}
-	return r.ExitCode
+	return j
 }
 
 // unattended turns an ask into a deny where nobody is asked.
@@ -170,7 +164,9 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	case name == event.PreToolUse || said.Fault != "":
 		return nil
 	case said.Decision == answer.Deny && said.Object == nil && name != event.PermissionRequest:
-		r := answer.Stop(said.Verdict) // the hook's own status 2
+		v := said.Verdict // of the hook's own status 2
+		v.Message = shown(v.Message)
+		r := answer.Stop(v)
 		return &r
 	case said.Object != nil && !(failed && said.Decision != answer.Deny):
 		return &answer.Reply{Stdout: said.Object}
@@ -182,14 +178,12 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	return nil
 }
 
-// cleaned makes a text of a hook's fit for the host, the log and a terminal.
-func cleaned(s string) string { return audit.Printable(audit.Redact(s)) }
-
 // maxSaid bounds what a message takes over of a hook's standard error.
 const maxSaid = 1500
 
 // account says what became of a hook.
-func account(name string, r supervise.Result, said answer.Said, limit time.Duration) string {
+func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duration) string {
+	name := w.Name
 	failed := r.ExitCode != 0 || r.TimedOut
 	words := said.Message
 	if words == "" || said.Decision == answer.NoDecision {
@@ -202,12 +196,14 @@ func account(name string, r supervise.Result, said answer.Said, limit time.Durat
 		what = fmt.Sprintf("The hook %q gave an unusable answer: %s.", name, said.Fault)
 	case !failed:
 		return words
+	case said.Decision == answer.Deny && w.OnFailure == gate.OnFailureContinue:
+		return words // its refusal counts, not its failure
 	case !r.Started && !r.TimedOut:
 		what, words = fmt.Sprintf("The hook %q could not be started (%d): %s.", name, r.ExitCode, r.StartError), ""
 	case r.Cancelled:
 		what = fmt.Sprintf("The hook %q was ended before it had decided, because the host gave up.", name)
 	case r.TimedOut:
-		what = fmt.Sprintf("The hook %q did not end within %v.", name, limit.Round(time.Millisecond))
+		what = fmt.Sprintf("The hook %q did not end within %v.", name, rounded(limit))
 	case r.Signal != "":
 		what = fmt.Sprintf("The hook %q died of a signal (%s, %d).", name, r.Signal, r.ExitCode)
 	case r.ExitCode == 2:
@@ -219,6 +215,15 @@ func account(name string, r supervise.Result, said answer.Said, limit time.Durat
 		what += " It said: " + words
 	}
 	return what
+}
+
+// rounded is a time limit as it was set: what the reading of the event took is
+// gone from it.
+func rounded(d time.Duration) time.Duration {
+	if d > 500*time.Millisecond {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Millisecond)
 }
 
 // loops tells whether a refusal at an event makes the agent go on, or ends its
