@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"hooktrail/internal/event"
+	"hooktrail/internal/schema"
 )
 
 // A File is one settings file to be checked.
@@ -212,6 +214,7 @@ func (c *checker) top(root *Node) {
 		// Another tool's file: its entries would only be called wrong.
 	case hooks != nil:
 		c.hooks(hooks, "/hooks")
+		c.schema(root)
 	case bare:
 		events := &Node{Kind: '{', Pos: root.Pos, End: root.End}
 		root.last(func(m Member) {
@@ -228,7 +231,36 @@ func (c *checker) top(root *Node) {
 	}
 }
 
-// settingsDir returns the folder that holds the file's .claude, or "".
+// schema reports what the schema refuses and nothing else has named: the shape
+// that the schema describes is never called sound.
+func (c *checker) schema(root *Node) {
+	for _, v := range schema.Validate("hooks-settings", root.value()) {
+		named := slices.ContainsFunc(c.findings, func(f Finding) bool {
+			return f.Severity == Error && (f.Path == v.Path || strings.HasPrefix(f.Path, v.Path+"/") || strings.HasPrefix(v.Path, f.Path+"/"))
+		})
+		if !named {
+			c.add(Error, c.find(v.Path).Pos, v.Path, "schema", v.Message, "")
+		}
+	}
+}
+
+// find returns the value at a JSON Pointer, or the nearest one around it.
+func (c *checker) find(path string) *Node {
+	n := c.root
+	for _, t := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
+		next := n.Get(strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~"))
+		if i, err := strconv.Atoi(t); err == nil && n.IsList() && i >= 0 && i < len(n.Items) {
+			next = n.Items[i]
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
+// project returns the folder that holds the file's .claude, or "".
 func (c *checker) project() string {
 	if c.o.Project != "" {
 		return c.o.Project
