@@ -102,7 +102,16 @@ type checker struct {
 	off      string // why none of its hooks run; empty when they do
 }
 
+// maxFindings bounds what is said about one file. Nobody reads more, and a file
+// made of faults would take for ever.
+const maxFindings = 500
+
 func (c *checker) add(s Severity, pos int, path, code, message, hint string) {
+	if len(c.findings) == maxFindings {
+		s, code, message, hint = Error, "too-many", "there is more of this; mend the first findings", ""
+	} else if len(c.findings) > maxFindings {
+		return
+	}
 	line, col := position(c.file.Bytes, pos)
 	if c.file.Err != nil {
 		line, col = 0, 0
