@@ -82,6 +82,7 @@ func runRun(ctx context.Context, s *Stdio, args []string) (status int) {
 	reply := hook.New(o).Run(ctx, s.In)
 	status = deliver(s, reply)
 	orphans.Kill()
+	shipInline(ctx, s, &set)
 	return status
 }
 
