@@ -7,9 +7,11 @@ func commands() []command {
 		{"hook", "the hook: event on standard input, answer on standard output", runHook},
 		{"run", "supervise another hook: deadline, fail closed, audited", runRun},
 		{"gate", "classify callback results", runGate},
+		{"check", "say what is wrong in hooks settings, and what happens when a hook fails", runCheck},
 		{"ship", "log -> NATS JetStream", runShip},
 		{"serve", "HTTP hook endpoint, shipping, metrics", runServe},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
+		{"demo", "the whole pipeline on this machine, nothing to set up", runDemo},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}
 }

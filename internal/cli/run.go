@@ -81,8 +81,8 @@ func runRun(ctx context.Context, s *Stdio, args []string) (status int) {
 	orphans := supervise.AdoptOrphans()
 	reply := hook.New(o).Run(ctx, s.In)
 	status = deliver(s, reply)
-	orphans.Kill()
 	shipInline(ctx, s, &set)
+	orphans.Kill()
 	return status
 }
 

@@ -139,9 +139,12 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		said = answer.Said{Verdict: answer.Verdict{Decision: answer.NoDecision, Code: reason.HookOK}}
 	}
 	j.Verdict, j.AnswerFault = said.Verdict, said.Fault
-	j.Message = account(w.Name, r, said, deadline.Sub(start))
+	j.Message = account(w, r, said, deadline.Sub(start))
 	s.unattended(e, &j)
 	j.Reply = reply(e.Name, said, failed)
+	if j.Reply != nil && said.Text != "" && e.Name != "WorktreeCreate" {
+		j.Context = strings.TrimSpace(said.Text)
+	}
 	return j
 }
 
@@ -170,7 +173,9 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	case name == event.PreToolUse || said.Fault != "":
 		return nil
 	case said.Decision == answer.Deny && said.Object == nil && name != event.PermissionRequest:
-		r := answer.Stop(said.Verdict) // the hook's own status 2
+		v := said.Verdict // of the hook's own status 2
+		v.Message = shown(v.Message)
+		r := answer.Stop(v)
 		return &r
 	case said.Object != nil && !(failed && said.Decision != answer.Deny):
 		return &answer.Reply{Stdout: said.Object}
@@ -182,14 +187,12 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	return nil
 }
 
-// cleaned makes a text of a hook's fit for the host, the log and a terminal.
-func cleaned(s string) string { return audit.Printable(audit.Redact(s)) }
-
 // maxSaid bounds what a message takes over of a hook's standard error.
 const maxSaid = 1500
 
 // account says what became of a hook.
-func account(name string, r supervise.Result, said answer.Said, limit time.Duration) string {
+func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duration) string {
+	name := w.Name
 	failed := r.ExitCode != 0 || r.TimedOut
 	words := said.Message
 	if words == "" || said.Decision == answer.NoDecision {
@@ -202,6 +205,8 @@ func account(name string, r supervise.Result, said answer.Said, limit time.Durat
 		what = fmt.Sprintf("The hook %q gave an unusable answer: %s.", name, said.Fault)
 	case !failed:
 		return words
+	case said.Decision == answer.Deny && w.OnFailure == gate.OnFailureContinue:
+		return words // its refusal counts, not its failure
 	case !r.Started && !r.TimedOut:
 		what, words = fmt.Sprintf("The hook %q could not be started (%d): %s.", name, r.ExitCode, r.StartError), ""
 	case r.Cancelled:
