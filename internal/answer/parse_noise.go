@@ -86,6 +86,9 @@ func (c *Child) around(b []byte, at int, work *int) (refusal, bool) {
 		if !ok || start+int(end) <= at {
 			continue
 		}
+		if !o.has("hookSpecificOutput") && (o.has("hookEventName") || bytes.HasSuffix(bytes.TrimRight(b[:start], " \t\r\n:"), []byte(`"hookSpecificOutput"`))) {
+			continue // the inner part of an answer that was cut off
+		}
 		if o.has("hook_event_name") && o.has("session_id") {
 			return refusal{}, false // an event that was printed, with words of the model in it
 		}

@@ -82,6 +82,8 @@ func TestParsePreToolUse(t *testing.T) {
 		// what is not one valid answer
 		{"cut", `{"hookSpecificOutput":{"permissionDecision":"de`, fault},
 		{"cut after the word", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"`, fault},
+		{"only the last brace is missing", clean[:len(clean)-1], fault},
+		{"only the last brace is missing, no event", `{"hookSpecificOutput": {"permissionDecision":"deny"}`, fault},
 		{"two objects", `{}{"a":1}`, fault},
 		{"two allows", pre(`"allow"`) + pre(`"allow"`), fault},
 		{"text before", "hello\n" + pre(`"allow"`), fault},

@@ -129,7 +129,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 
 	failed := r.ExitCode != 0 || r.TimedOut
 	said := answer.Parse(answer.Child{
-		Event: e.Name, ExitCode: started(r), Failed: failed,
+		Event: e.Name, ExitCode: r.ExitCode, Failed: failed,
 		Stdout: r.Stdout.Head, Tail: r.Stdout.Tail, Dropped: r.Stdout.Dropped, Brace: r.Stdout.Brace,
 		Stderr: r.Stderr.Head, Clean: cleaned,
 	})
@@ -146,15 +146,6 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		j.Context = strings.TrimSpace(said.Text)
 	}
 	return j
-}
-
-// started is the exit code for the reading of the answer: a program that did not
-// run has said nothing, not even with a 2.
-func started(r supervise.Result) int64 {
-	if !r.Started {
-		return -1
-	}
-	return r.ExitCode
 }
 
 // unattended turns an ask into a deny where nobody is asked.
@@ -212,7 +203,7 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 	case r.Cancelled:
 		what = fmt.Sprintf("The hook %q was ended before it had decided, because the host gave up.", name)
 	case r.TimedOut:
-		what = fmt.Sprintf("The hook %q did not end within %v.", name, limit.Round(time.Millisecond))
+		what = fmt.Sprintf("The hook %q did not end within %v.", name, rounded(limit))
 	case r.Signal != "":
 		what = fmt.Sprintf("The hook %q died of a signal (%s, %d).", name, r.Signal, r.ExitCode)
 	case r.ExitCode == 2:
@@ -224,6 +215,15 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 		what += " It said: " + words
 	}
 	return what
+}
+
+// rounded is a time limit as it was set: what the reading of the event took is
+// gone from it.
+func rounded(d time.Duration) time.Duration {
+	if d > 500*time.Millisecond {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Millisecond)
 }
 
 // loops tells whether a refusal at an event makes the agent go on, or ends its

@@ -140,6 +140,34 @@ func TestAHostThatGivesUp(t *testing.T) {
 	require.Contains(t, log.events[0].Message, "host gave up")
 }
 
+// TestOnlyTheInterruptHurriesAHook: the flow's own time is over a little after
+// the hook's, and must not be taken for a host that gives up.
+func TestOnlyTheInterruptHurriesAHook(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	j := supervised(20*time.Second, sh("block", "exit 0")).Judge(ctx, &event.Event{Name: "PreToolUse", Raw: []byte(pre)}, nil)
+	require.False(t, j.Callback.TimedOut)
+}
+
+// TestAReplyGoesOnlyOutWithItsVerdict: what the gate has changed must not be
+// answered in the hook's own words.
+func TestAReplyGoesOnlyOutWithItsVerdict(t *testing.T) {
+	var log recorder
+	j := Judgement{Reply: &answer.Reply{Stdout: []byte(`{"systemMessage":"fine"}`)}, Stops: true,
+		Verdict:  answer.Verdict{Decision: answer.NoDecision, Code: "hook_ok"},
+		Callback: gate.Result{HookName: "h", OnFailure: "block", ExitCode: 1}}
+	judge := judgeFunc(func(context.Context, *event.Event) Judgement { return j })
+	reply := flow(&log, judge).Run(context.Background(), strings.NewReader(ev("UserPromptSubmit")))
+	require.True(t, reply.Blocked)
+	require.Empty(t, reply.Stdout)
+
+	j.Callback.ExitCode = 0
+	reply = flow(&log, judge).Run(context.Background(), strings.NewReader(ev("UserPromptSubmit")))
+	require.Equal(t, `{"systemMessage":"fine"}`, string(reply.Stdout))
+	log.err = os.ErrPermission
+	require.True(t, flow(&log, judge).Run(context.Background(), strings.NewReader(ev("UserPromptSubmit"))).Blocked)
+}
+
 // TestOtherEvents holds that a failure never blocks where a block
 // would loop or mean nothing, and that a hook's own words go on there.
 func TestOtherEvents(t *testing.T) {
