@@ -333,7 +333,7 @@ func (sc *scanner) toolFlag(i, from, end int) (int, bool) {
 func (sc *scanner) userPass(v int) int {
 	from, to, next := shellWord(sc.s, v)
 	if n := strings.IndexAny(sc.s[from:to], ":%"); n >= 0 {
-		if safeValue(sc.s[from+n+1 : to]) {
+		if safeValue(sc.s[from+n+1:to]) || strings.HasPrefix(sc.s[from+n:to], "://") {
 			return next
 		}
 		sc.hide(from+n+1, to)

@@ -110,7 +110,7 @@ func (sc *scanner) value(v int, kind valueKind) int {
 	}
 	switch kind {
 	case valueHeader:
-		return sc.header(v, lineEnd(s, v))
+		return sc.header(v, -1)
 	case valueCookie:
 		return sc.hide(v, trimBlank(s, v, lineEnd(s, v)))
 	case valueJSON:
@@ -148,31 +148,33 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	return next
 }
 
-// header masks the credentials of an Authorization header in from..to and
-// leaves its scheme.
+// header masks the credentials of an Authorization header and leaves its
+// scheme. The header ends at to; below zero, at the end of the line or of the
+// quotes around it.
 func (sc *scanner) header(from, to int) int {
 	s := sc.s
-	word := run(s, from, func(c byte) bool { return isKeyByte(c) })
-	word = min(word, to)
-	after := min(skipBlank(s, word), to)
-	if after == word || after == to {
-		end := min(to, run(s, from, func(c byte) bool { return c > ' ' }))
-		if safeValue(s[from:end]) {
-			return end
-		}
-		return sc.hide(from, end)
+	if to < 0 {
+		to = len(s)
 	}
-	switch strings.ToLower(s[from:min(word, from+20)]) {
-	case "bearer", "basic", "token", "apikey", "negotiate", "key", "oauth2":
-		end := min(to, run(s, after, func(c byte) bool { return c > ' ' }))
-		if safeValue(s[after:end]) {
-			return end
+	word := min(to, run(s, from, isKeyByte))
+	after := min(to, skipBlank(s, word))
+	one := from // what is masked is one word from here on
+	if after > word && after < to {
+		switch strings.ToLower(s[from:min(word, from+24)]) {
+		case "bearer", "basic", "token", "apikey", "negotiate", "key", "oauth2":
+			one = after
+		case "digest", "aws4-hmac-sha256", "hawk", "oauth", "ntlm", "signature", "sharedkey", "sharedaccesssignature":
+			return sc.hide(after, trimBlank(s, after, min(to, lineEnd(s, after))))
 		}
-		return sc.hide(after, end)
-	case "digest", "aws4-hmac-sha256", "hawk", "oauth", "ntlm", "signature", "sharedkey", "sharedaccesssignature":
-		return sc.hide(after, trimBlank(s, after, to))
 	}
-	return sc.hide(from, min(to, run(s, from, func(c byte) bool { return c > ' ' })))
+	if strings.HasPrefix(s[one:], mask) {
+		return one + len(mask)
+	}
+	end := min(to, run(s, one, func(c byte) bool { return c > ' ' && !isQuote(c) && c != '\\' }))
+	if safeValue(s[one:end]) {
+		return end
+	}
+	return sc.hide(one, end)
 }
 
 // group masks a list or an object to its closing bracket, or to the end.
@@ -225,6 +227,10 @@ func closing(s string, from int, q byte, b int) (to, next int) {
 func bareEnd(s string, v int, kind valueKind) int {
 	for i := v; i < len(s); i++ {
 		switch c := s[i]; c {
+		case '[':
+			if strings.HasPrefix(s[i:], mask) {
+				i += len(mask) - 1
+			}
 		case ' ', '\t', '\n', '\r', '"', '\'', '`', ';', '&', '|', ')', '<', '>', '}', ']':
 			return i
 		case ',':
@@ -314,12 +320,15 @@ func reference(s string) bool {
 	return false
 }
 
+// maxAuthority bounds what is looked at of a URL's user and host.
+const maxAuthority = 2048
+
 // url masks the password of SCHEME://USER:PASSWORD@HOST, with the colon at i.
 func (sc *scanner) url(i int) int {
 	s := sc.s
 	from := i + len("://")
 	end, at, colon, slash := from, -1, -1, -1
-	for ; end < len(s); end++ {
+	for ; end < len(s) && end < from+maxAuthority; end++ {
 		c := s[end]
 		if c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\' || c == '(' || c == ')' || c == '[' && end == from {
 			break
@@ -389,7 +398,19 @@ func basicCredentials(s string) bool {
 func lineEnd(s string, v int) int {
 	for i := v; i < len(s); i++ {
 		switch s[i] {
-		case '\n', '\r', '"', '\'', '`':
+		case '"':
+			if i == v || s[i-1] != '=' {
+				return i
+			}
+			n := strings.IndexAny(s[i+1:], "\"\n")
+			if n < 0 {
+				return len(s)
+			}
+			i += n
+			if s[i+1] == '"' {
+				i++
+			}
+		case '\n', '\r', '\'', '`':
 			return i
 		case '\\':
 			if i+1 >= len(s) || strings.IndexByte(`\"'nr`, s[i+1]) >= 0 {
