@@ -43,9 +43,9 @@ func tokenLen(s string) int {
 			return n
 		}
 	case 'e':
-		if strings.HasPrefix(s, "eyJ") {
+		if n >= 10 && strings.HasPrefix(s, "eyJ") {
 			all := run(s, 0, func(c byte) bool { return isWord(c) || c == '-' || c == '.' })
-			if n >= 10 && all > n || n >= 40 {
+			if all > n || n >= 40 {
 				return all
 			}
 		}
