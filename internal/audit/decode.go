@@ -71,7 +71,7 @@ func (e *Event) field(name string, v jsontext.Value) error {
 		if n < 0 {
 			return errors.New("negative")
 		}
-		e.Seq = uint64(n) //nolint:gosec // not negative
+		e.Seq = uint64(n)
 	case "schemaVersion":
 		var n int64
 		err := setInt(&n, v)

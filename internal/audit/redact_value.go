@@ -345,14 +345,14 @@ func (sc *scanner) url(i int) int {
 			slash = end
 			if at >= 0 || colon < 0 || digits(s[colon+1:end]) {
 				// The authority is complete; the rest is path and query.
-				return sc.authority(from, colon, at, end)
+				return sc.authority(from, colon, at)
 			}
 		}
 	}
-	return sc.authority(from, colon, at, end)
+	return sc.authority(from, colon, at)
 }
 
-func (sc *scanner) authority(from, colon, at, end int) int {
+func (sc *scanner) authority(from, colon, at int) int {
 	s := sc.s
 	switch {
 	case at < 0:

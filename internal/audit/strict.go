@@ -37,18 +37,18 @@ func (p *plain) value(depth int) bool {
 	if p.i >= len(p.b) || depth > 8 {
 		return false
 	}
-	switch c := p.b[p.i]; {
-	case c == '"':
+	switch p.b[p.i] {
+	case '"':
 		return p.str()
-	case c == '{':
+	case '{':
 		return p.list('}', depth, true)
-	case c == '[':
+	case '[':
 		return p.list(']', depth, false)
-	case c == 't':
+	case 't':
 		return p.word("true")
-	case c == 'f':
+	case 'f':
 		return p.word("false")
-	case c == 'n':
+	case 'n':
 		return p.word("null")
 	default:
 		return p.number()
@@ -62,7 +62,7 @@ func (p *plain) list(end byte, depth int, named bool) bool {
 		return true
 	}
 	for {
-		if named && !(p.str() && p.byte(':')) {
+		if named && (!p.str() || !p.byte(':')) {
 			return false
 		}
 		if !p.value(depth+1) || p.i >= len(p.b) {
