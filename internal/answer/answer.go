@@ -34,4 +34,10 @@ type Verdict struct {
 	// UpdatedInput replaces the tool's input. It comes only from wrapped hooks.
 	// Nil for none.
 	UpdatedInput []byte
+
+	// What wrapped hooks may say beside their decision: that the turn is to end
+	// ("continue": false) and why, and a word for the user only.
+	Stop          bool
+	StopReason    string
+	SystemMessage string
 }

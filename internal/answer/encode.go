@@ -57,7 +57,7 @@ func Encode(name string, v Verdict) Reply {
 			return Reply{Stderr: reason}
 		}
 		if v.Context != "" {
-			return Reply{Stdout: object(name, func(e *jsontext.Encoder) { text(e, "additionalContext", cut(v.Context, MaxContext)) })}
+			return Reply{Stdout: object(name, v, func(e *jsontext.Encoder) { text(e, "additionalContext", cut(v.Context, MaxContext)) })}
 		}
 		return Reply{}
 	}
@@ -72,9 +72,9 @@ func Stop(v Verdict) Reply {
 func preToolUse(v Verdict, reason string) Reply {
 	word := map[Decision]string{Deny: "deny", Ask: "ask", Defer: "defer", Allow: "allow"}[v.Decision]
 	if word == "" && v.Context == "" && v.UpdatedInput == nil {
-		return Reply{}
+		return Reply{Stdout: note(v)}
 	}
-	out := object(event.PreToolUse, func(e *jsontext.Encoder) {
+	out := object(event.PreToolUse, v, func(e *jsontext.Encoder) {
 		if word != "" {
 			text(e, "permissionDecision", word)
 			if reason != "" {
@@ -95,8 +95,21 @@ func preToolUse(v Verdict, reason string) Reply {
 	return Reply{Stdout: out}
 }
 
+// note writes a word for the user that stands alone.
+func note(v Verdict) []byte {
+	if v.SystemMessage == "" {
+		return nil
+	}
+	var b strings.Builder
+	e := jsontext.NewEncoder(&b, jsontext.AllowInvalidUTF8(true), jsontext.EscapeForJS(true))
+	_ = e.WriteToken(jsontext.BeginObject)
+	text(e, "systemMessage", cut(v.SystemMessage, MaxReason))
+	_ = e.WriteToken(jsontext.EndObject)
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
+}
+
 func permission(behavior, message string) []byte {
-	return object(event.PermissionRequest, func(e *jsontext.Encoder) {
+	return object(event.PermissionRequest, Verdict{}, func(e *jsontext.Encoder) {
 		_ = e.WriteToken(jsontext.String("decision"))
 		_ = e.WriteToken(jsontext.BeginObject)
 		text(e, "behavior", behavior)
@@ -110,10 +123,18 @@ func permission(behavior, message string) []byte {
 // object writes {"hookSpecificOutput":{"hookEventName":name, …}}. The encoder
 // writes to memory and gets sound tokens, so its errors could only be ours; a
 // broken object is then no object, and the caller's Blocked still holds.
-func object(name string, body func(*jsontext.Encoder)) []byte {
+func object(name string, v Verdict, body func(*jsontext.Encoder)) []byte {
 	var b strings.Builder
 	e := jsontext.NewEncoder(&b, jsontext.AllowInvalidUTF8(true), jsontext.EscapeForJS(true))
 	_ = e.WriteToken(jsontext.BeginObject)
+	if v.Stop {
+		_ = e.WriteToken(jsontext.String("continue"))
+		_ = e.WriteToken(jsontext.False)
+		text(e, "stopReason", cut(v.StopReason, MaxReason))
+	}
+	if v.SystemMessage != "" {
+		text(e, "systemMessage", cut(v.SystemMessage, MaxReason))
+	}
 	_ = e.WriteToken(jsontext.String("hookSpecificOutput"))
 	_ = e.WriteToken(jsontext.BeginObject)
 	text(e, "hookEventName", name)

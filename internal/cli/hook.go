@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
+	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
@@ -23,37 +27,58 @@ const hookAbout = `Reads one hook event from standard input, judges it, records 
 standard output. Exit status 0: standard output holds the answer or nothing.
 Exit status 2: the call is blocked, with the reason on standard error too.`
 
+const hookSynopsis = "[--config FILE] [--log FILE]"
+
 func runHook(ctx context.Context, s *Stdio, args []string) (status int) {
 	defer neverOpen(s, &status)
 	ctx, stop := hostSignals(ctx)
 	defer stop()
 
+	// Among other arguments, -h is a mistake in a hook's entry, and must block.
+	if len(args) == 1 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help") {
+		fs := newFlags(s, "hook", hookSynopsis, hookAbout)
+		new(common).register(fs)
+		status, _ := parse(s, fs, args)
+		return status
+	}
 	var c common
-	fs := newFlags(s, "hook", "[--config FILE] [--log FILE]", hookAbout)
+	fault := c.read(newFlags(s, "hook", hookSynopsis, hookAbout), args)
+	set, bad := c.load(s)
+	h := newHook(s, &set, errors.Join(fault, bad))
+	status = deliver(s, h.Run(ctx, s.In))
+	shipInline(ctx, s, &set)
+	return status
+}
+
+// read parses the command line of a hook, which says nothing but flags. What is
+// wrong with it is a fault of the configuration: it blocks, and is recorded.
+func (c *common) read(fs *flag.FlagSet, args []string) error {
 	c.register(fs)
-	if status, ok := parse(s, fs, args); !ok {
-		return status // 0 for -h, else the blocking 2
+	fs.SetOutput(io.Discard)
+	if err := fs.Parse(args); err != nil {
+		return reason.Wrap(reason.ConfigInvalid, "command line of the hook", err)
 	}
 	if fs.NArg() > 0 {
-		return refuse(s, fmt.Sprintf("hooktrail hook takes no argument, but got %q", fs.Arg(0)))
+		return reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("command line of the hook: unexpected argument %q", fs.Arg(0)), nil)
 	}
-	set, fault := c.load(s)
-	h := newHook(s, &set, fault)
-	reply := h.Run(ctx, s.In)
-	status = deliver(s, reply)
-	return status
+	return nil
 }
 
 // newHook builds the flow of "hook" from the settings. fault is why they cannot
 // be used, or nil; every call is then denied, and still recorded.
 func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
-	judge := &hook.Guarded{Fault: fault}
+	return newHookOn(s, set, fault, recorder(s, set))
+}
+
+// newHookOn is newHook with a log of the caller's.
+func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Hook {
+	judge := &hook.Guarded{Fault: fault, Disarms: disarms(s)}
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}
 	budget := set.Guard.Budget.Or(guard.DefaultBudget)
 	return hook.New(hook.Options{
-		Log:   recorder(s, set),
+		Log:   log,
 		Judge: judge,
 		Limits: event.Limits{
 			MaxBytes: set.Hook.MaxInputBytes,
@@ -148,10 +173,10 @@ func neverOpen(s *Stdio, status *int) {
 	}
 }
 
-// hostSignals ends the context when the host gives up. SIGPIPE is ignored, so
+// hostSignals ends the context when the host gives up. SIGPIPE is caught, so
 // that a closed stream is an error that blocks and not a death by signal, which
-// lets the call run.
+// lets the call run. It is not ignored: children would inherit that.
 func hostSignals(ctx context.Context) (context.Context, context.CancelFunc) {
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,20 +72,30 @@ func Parse(b []byte) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	text := bytes.TrimPrefix(b, []byte("\ufeff"))
+	c, ok := plain(text, v)
+	if !ok {
+		if c, err = judged(text, v); err != nil {
+			return Config{}, err
+		}
+	}
+	sum := sha256.Sum256(b)
+	c.SHA256 = hex.EncodeToString(sum[:])
+	return c, nil
+}
+
+// judged asks the schema, which names every fault.
+func judged(text []byte, v any) (Config, error) {
 	if bad := schema.Validate("config", v); len(bad) > 0 {
 		texts := make([]string, len(bad))
 		for i, x := range bad {
 			texts[i] = x.String()
 		}
-		return Config{}, fmt.Errorf("%s", strings.Join(texts, "; "))
+		return Config{}, errors.New(strings.Join(texts, "; "))
 	}
 	var c Config
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(string(b), "\ufeff")), &c, json.RejectUnknownMembers(true)); err != nil {
-		return Config{}, err
-	}
-	sum := sha256.Sum256(b)
-	c.SHA256 = hex.EncodeToString(sum[:])
-	return c, nil
+	err := json.Unmarshal(text, &c, json.RejectUnknownMembers(true))
+	return c, err
 }
 
 // resolve makes relative paths absolute.

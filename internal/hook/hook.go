@@ -55,16 +55,23 @@ type Judgement struct {
 	// if it can.
 	AnswerFault string
 
-	// Reply, if it is set, is the answer to an event that takes no permission
-	// decision; a blocked or failed judgement overrides it.
+	// Reply, if it is set, is the answer in the words of a supervised hook. It
+	// goes out only if neither the gate nor the audit has changed the verdict.
 	Reply *answer.Reply
 
 	Target      string
 	Checkpoints []guard.Checkpoint
 
-	// Also are further events of this invocation, such as those of other hooks
-	// under the same entry.
-	Also []*audit.Event
+	// Stops says that the blocking status holds something back at this event,
+	// although it takes no permission decision.
+	Stops bool
+
+	// Took is how long the callback ran. Zero means as long as the invocation.
+	Took time.Duration
+
+	// Others are the judgements of further hooks under the same entry. Each gets
+	// an event of its own; the answer is this one's.
+	Others []Judgement
 }
 
 // An Observer reads the host's records at an event. commit is called once what

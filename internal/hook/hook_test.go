@@ -198,7 +198,9 @@ func TestAHostThatGivesUpStillGetsItsEvent(t *testing.T) {
 // observerFunc is an observer made of a function.
 type observerFunc func() ([]*audit.Event, func() error)
 
-func (f observerFunc) Observe(context.Context, *event.Event) ([]*audit.Event, func() error) { return f() }
+func (f observerFunc) Observe(context.Context, *event.Event) ([]*audit.Event, func() error) {
+	return f()
+}
 
 func TestTheObserversPlaceMovesOnlyAfterTheRecord(t *testing.T) {
 	var order []string

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"hooktrail/internal/answer"
 	"hooktrail/internal/audit"
 	"hooktrail/internal/event"
@@ -19,7 +21,12 @@ import (
 func (h *Hook) record(ctx context.Context, c *call) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.o.AuditTimeout)
 	defer cancel()
-	events := append([]*audit.Event{h.describe(c)}, c.judgement.Also...)
+	events := []*audit.Event{h.describe(c)}
+	for _, o := range c.judgement.Others {
+		other := &call{id: uuid.Must(uuid.NewV7()).String(), start: c.start, event: c.event, admitted: true, judgement: o}
+		settle(other)
+		events = append(events, h.describe(other))
+	}
 	commit := func() error { return nil }
 	if h.o.Observer != nil && c.admitted {
 		more, after := h.o.Observer.Observe(ctx, &c.event)
@@ -58,7 +65,7 @@ func (h *Hook) describe(c *call) *audit.Event {
 	r.Kind = audit.Invocation
 	r.Reason = c.verdict.Code
 	r.Layer = r.Reason.Layer()
-	r.Decision = decision(e.Name, c.verdict)
+	r.Decision = decision(e.Name, c.verdict, j.Stops)
 	r.Message = c.verdict.Message
 	r.Gate = string(c.gate)
 	r.HookName = or(j.Callback.HookName, h.o.HookName)
@@ -68,6 +75,9 @@ func (h *Hook) describe(c *call) *audit.Event {
 		r.ExitCode, r.TimedOut = &code, &late
 	}
 	took, limit := h.o.Now().Sub(c.start).Milliseconds(), h.o.JudgeTimeout.Milliseconds()
+	if j.Took > 0 {
+		took = j.Took.Milliseconds()
+	}
 	r.DurationMs, r.DeadlineMs = &took, &limit
 	r.Target = or(j.Target, e.InputString("file_path", "notebook_path", "path", "url"))
 	r.Command = e.InputString("command", "cli_command")

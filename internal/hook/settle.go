@@ -2,6 +2,7 @@ package hook
 
 import (
 	"fmt"
+	"strings"
 
 	"hooktrail/internal/answer"
 	"hooktrail/internal/audit"
@@ -39,13 +40,13 @@ func settle(c *call) {
 }
 
 // decision is the audit event's word for a verdict on an event.
-func decision(name string, v answer.Verdict) reason.Decision {
+func decision(name string, v answer.Verdict, stops bool) reason.Decision {
 	if v.Code == reason.Observed {
 		return reason.None
 	}
 	switch v.Decision {
 	case answer.Deny:
-		if !holdsBack(name, v) {
+		if !stops && !holdsBack(name, v) {
 			return reason.None
 		}
 		return reason.Blocked
@@ -76,22 +77,42 @@ func holdsBack(name string, v answer.Verdict) bool {
 // encode writes the answer.
 func encode(c *call) answer.Reply {
 	v := c.verdict
-	v.Message = audit.Printable(audit.Redact(v.Message))
-	v.Context = audit.Printable(audit.Redact(v.Context))
+	v.Message, v.Context = shown(v.Message), cleaned(v.Context)
 	if v.Decision == answer.Deny || v.Decision == answer.Ask {
 		v.Message = audit.Text(v.Message, answer.MaxReason-80) + " [hooktrail event " + c.id + "]"
 	}
 	name := c.event.Name
+	j := &c.judgement
 	switch {
+	case j.Reply != nil && j.AnswerFault == "" && c.recorded && v.Code == j.Code && v.Decision == j.Decision:
+		return *j.Reply
+	case v.Decision == answer.Deny && j.Stops:
+		return answer.Stop(v)
 	case v.Decision == answer.Deny && name == event.ConfigChange && v.Code == reason.SettingsDisarm:
 		return answer.Stop(v)
 	case v.Decision == answer.Deny && !event.IsKnown(name):
 		return answer.Encode("", v)
-	case v.Decision != answer.Deny && c.judgement.Reply != nil && c.judgement.AnswerFault == "" && c.recorded:
-		return *c.judgement.Reply
 	default:
 		return answer.Encode(name, v)
 	}
+}
+
+// cleaned makes a text fit for the host and the log. Its line breaks and tabs
+// stay: hosts show a reason as it is laid out, and a context may be code.
+func cleaned(s string) string {
+	return eachPart(audit.Redact(s), "\n", func(l string) string { return eachPart(l, "\t", audit.Printable) })
+}
+
+// shown makes a text fit for a terminal too: of what controls one, only line
+// breaks stay.
+func shown(s string) string { return eachPart(audit.Redact(s), "\n", audit.Printable) }
+
+func eachPart(s, sep string, f func(string) string) string {
+	parts := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), sep)
+	for i, p := range parts {
+		parts[i] = f(p)
+	}
+	return strings.Join(parts, sep)
 }
 
 func or(s, other string) string {

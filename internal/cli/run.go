@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"hooktrail/internal/audit"
+	"hooktrail/internal/event"
+	"hooktrail/internal/gate"
+	"hooktrail/internal/hook"
+	"hooktrail/internal/supervise"
+)
+
+const runAbout = `Runs another hook with the event on its standard input, under a deadline, records
+what became of it, and hands its answer on. With --on-failure block, which is the
+default, a hook that fails, hangs, cannot start or gives an unusable answer
+blocks the call. Exit status 0: standard output holds the answer or nothing.
+Exit status 2: the call is blocked.
+
+The host must wait longer than --timeout: leave 3 s for the end of a hook that
+ignores TERM, and for the record.`
+
+// runFlags is the command line of run.
+type runFlags struct {
+	common
+	name, onFailure, all string
+	nameSet              bool
+	timeout              time.Duration
+	command              []string
+}
+
+func runRun(ctx context.Context, s *Stdio, args []string) (status int) {
+	defer neverOpen(s, &status)
+	start := s.Now()
+	ctx, stop := hostSignals(ctx)
+	defer stop()
+
+	var f runFlags
+	fs := f.flags(s)
+	// Among other arguments, -h is a mistake in a hook's entry, and must block.
+	if len(args) == 1 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help") {
+		status, _ := parse(s, fs, args)
+		return status
+	}
+	fault := f.read(fs, args)
+	set, bad := f.load(s)
+	judge := &hook.Supervised{
+		Deadline: start.Add(f.timeout), Interrupt: ctx.Done(), Fault: errors.Join(fault, bad),
+		MayAsk: set.Guard.Unattended == "ask", Env: s.Environ(), Now: s.Now,
+	}
+	if judge.Fault == nil {
+		judge.Hooks, judge.Fault = f.hooks(start)
+	}
+	o := hook.Options{
+		Log: recorder(s, &set), Judge: judge, HookName: "hooktrail run",
+		Limits: event.Limits{
+			MaxBytes: set.Hook.MaxInputBytes,
+			Timeout:  time.Duration(set.Hook.StdinTimeout),
+			Grace:    time.Duration(set.Hook.StdinGrace),
+		},
+		JudgeTimeout: f.timeout,
+		AuditTimeout: set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second,
+		Continue:     set.Audit.OnFailure == "continue",
+		ConfigSHA256: set.SHA256,
+		Now:          s.Now,
+	}
+	if len(judge.Hooks) == 1 && judge.Hooks[0].Name != "" {
+		o.HookName = judge.Hooks[0].Name
+	}
+	orphans := supervise.AdoptOrphans()
+	reply := hook.New(o).Run(ctx, s.In)
+	status = deliver(s, reply)
+	shipInline(ctx, s, &set)
+	orphans.Kill()
+	return status
+}
+
+func (f *runFlags) flags(s *Stdio) *flag.FlagSet {
+	f.timeout = supervise.DefaultTimeout
+	fs := newFlags(s, "run", "[--name N] [--on-failure block|continue] [--timeout 30s] -- CMD [ARG...]\n"+
+		"       hooktrail run --all FILE [--timeout 30s]", runAbout)
+	f.register(fs)
+	fs.Func("name", "the hook's `name` in events (default: the base name of CMD)", func(v string) error {
+		f.name, f.nameSet = v, true
+		return nil
+	})
+	fs.StringVar(&f.onFailure, "on-failure", gate.OnFailureBlock, "what a failure of the hook does: `block or continue`")
+	fs.Func("timeout", "the `time` the hook has, such as 30s (default 30s)", func(v string) (err error) {
+		f.timeout, err = span(v)
+		return err
+	})
+	fs.StringVar(&f.all, "all", "", "run the hooks of this `file` at the same time: a JSON list of {name, command, onFailure, timeout}")
+	return fs
+}
+
+// read reads the command line. Its faults become a recorded block, so nothing is
+// printed here.
+func (f *runFlags) read(fs *flag.FlagSet, args []string) error {
+	fs.SetOutput(io.Discard)
+	if err := fs.Parse(args); err != nil {
+		f.timeout = supervise.DefaultTimeout
+		if errors.Is(err, flag.ErrHelp) {
+			return errors.New("-h stands among other arguments")
+		}
+		return err
+	}
+	f.command = fs.Args()
+	switch {
+	case f.all != "" && len(f.command) > 0:
+		return errors.New("--all takes the commands from its file, but a command is given too")
+	case f.all != "" && f.nameSet:
+		return errors.New("--name belongs to one hook; the file of --all names each")
+	case f.all == "" && (len(f.command) == 0 || f.command[0] == ""):
+		return errors.New("no command is given")
+	}
+	return nil
+}
+
+// hooks returns what is to be run.
+func (f *runFlags) hooks(start time.Time) ([]hook.Wrapped, error) {
+	if f.all != "" {
+		return listed(f.all, f.onFailure, start)
+	}
+	name := f.name
+	if !f.nameSet {
+		name = filepath.Base(f.command[0])
+	}
+	return []hook.Wrapped{{Name: name, Command: f.command, OnFailure: f.onFailure}}, nil
+}
+
+// maxList bounds the file of --all.
+const maxList = 1 << 20
+
+// listed reads the file of --all, strictly: a misspelled key must not change a
+// hook's mode in silence.
+func listed(path, onFailure string, start time.Time) ([]hook.Wrapped, error) {
+	b, err := readBounded(path, maxList)
+	if err != nil {
+		return nil, fmt.Errorf("read the list of hooks: %w", err)
+	}
+	var list []struct {
+		Name      *string  `json:"name"`
+		Command   []string `json:"command"`
+		OnFailure *string  `json:"onFailure"`
+		Timeout   waitTime `json:"timeout"`
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), &list, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("the list of hooks in %s: %w", path, err)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("the list of hooks in %s is empty", path)
+	}
+	var all []hook.Wrapped
+	for i, e := range list {
+		if len(e.Command) == 0 || e.Command[0] == "" {
+			return nil, fmt.Errorf("the list of hooks in %s: entry %d has no command", path, i+1)
+		}
+		w := hook.Wrapped{Name: filepath.Base(e.Command[0]), Command: e.Command, OnFailure: onFailure}
+		if e.Name != nil {
+			w.Name = *e.Name
+		}
+		if e.OnFailure != nil {
+			w.OnFailure = *e.OnFailure
+		}
+		if e.Timeout > 0 {
+			w.Deadline = start.Add(time.Duration(e.Timeout))
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path) //nolint:gosec // the user names it
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	}
+	return b, err
+}
+
+// A waitTime is written as 30s, or as a number of seconds, which is what hosts
+// take in their settings.
+type waitTime time.Duration
+
+func (w *waitTime) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	text := string(v)
+	if v.Kind() == '"' {
+		b, err := jsontext.AppendUnquote(nil, v)
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	d, err := span(text)
+	*w = waitTime(d)
+	return err
+}
+
+// maxSpan bounds a timeout; a number of milliseconds taken for seconds lies
+// beyond it.
+const maxSpan = 2 * time.Hour
+
+func span(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if n, e := strconv.ParseFloat(s, 64); e == nil && n > 0 && n <= maxSpan.Seconds() {
+		d, err = time.Duration(n*float64(time.Second)), nil
+	}
+	if err != nil || d <= 0 || d > maxSpan {
+		return 0, fmt.Errorf("%q is not a time between 0 and %v, such as 30s", audit.Printable(s), maxSpan)
+	}
+	return d, nil
+}

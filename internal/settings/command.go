@@ -1,0 +1,339 @@
+package settings
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"hooktrail/internal/event"
+)
+
+// argv returns the words that an entry runs, and whether they are exact: an
+// entry in exec form has them, a shell command only when it is simple.
+func argv(n *Node) (words []string, exec bool) {
+	cmd := n.Get("command")
+	if !cmd.IsString() {
+		return nil, false
+	}
+	if args := n.Get("args"); args.IsList() {
+		words = append(words, cmd.Text)
+		for _, a := range args.Items {
+			words = append(words, a.Text)
+		}
+		return words, true
+	}
+	return splitShell(cmd.Text), false
+}
+
+// splitShell splits a simple shell command into its words, quotes taken off. It
+// stops at the first operator; of a command that it cannot read it returns nil.
+func splitShell(s string) []string {
+	var words []string
+	var w strings.Builder
+	in, quote := false, rune(0)
+	flush := func() {
+		if in {
+			words = append(words, w.String())
+		}
+		w.Reset()
+		in = false
+	}
+	escaped := false
+	for _, r := range s {
+		switch {
+		case escaped:
+			w.WriteRune(r)
+			escaped, in = false, true
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			} else {
+				w.WriteRune(r)
+			}
+		case r == '\'' || r == '"':
+			quote, in = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			flush()
+			if r == '\n' && len(words) > 0 {
+				return words
+			}
+		case strings.ContainsRune(";|&<>()", r):
+			flush()
+			return words
+		default:
+			w.WriteRune(r)
+			in = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil
+	}
+	flush()
+	return words
+}
+
+var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*=`) })
+
+// program drops what stands before the program itself: assignments, exec, env.
+func program(words []string) []string {
+	for len(words) > 0 && (assignment().MatchString(words[0]) || words[0] == "exec" || words[0] == "env" || words[0] == "nohup" || words[0] == "command") {
+		words = words[1:]
+	}
+	return words
+}
+
+// command looks at what an entry of type command runs.
+func (c *checker) command(e *entry) {
+	if e.Type != "command" {
+		e.Command = label(e.node)
+		return
+	}
+	words, exec := argv(e.node)
+	e.words = program(words)
+	e.Command = label(e.node)
+	at := e.node.Get("command")
+	path := pointer(e.Path, "command")
+	if len(e.words) > 0 {
+		c.runnable(e, at, path, exec)
+	}
+	c.budget(e, at, path)
+}
+
+// label says in one line what an entry runs.
+func label(n *Node) string {
+	for _, k := range []string{"command", "url", "tool", "prompt"} {
+		if v := n.Get(k); v.IsString() {
+			s := v.Text
+			if words, exec := argv(n); exec && k == "command" {
+				s = strings.Join(words, " ")
+			}
+			if k == "tool" && n.Get("server").IsString() {
+				s = n.Get("server").Text + "/" + s
+			}
+			return s
+		}
+	}
+	return ""
+}
+
+// runnable looks for the file that an entry starts. A relative path says
+// nothing: it is found from wherever the session happens to be.
+func (c *checker) runnable(e *entry, at *Node, path string, exec bool) {
+	name := c.expand(e.words[0])
+	if len(name) > 2 && name[1] == ':' && name[2] == '\\' {
+		return
+	}
+	if !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?") {
+		return
+	}
+	if !exec {
+		if full := spaced(c.expand(at.Text)); full != "" {
+			c.add(Warning, at.Pos, path, "command-unquoted", fmt.Sprintf("the shell splits %q at its space and runs %q (exit status 127)", full, name), `quote the path, or use exec form with "args": []`)
+			return
+		}
+	}
+	c.file1(name, at, path, true)
+	if base := filepath.Base(name); len(e.words) > 1 && interpreter(base) {
+		if script := c.expand(e.words[1]); filepath.IsAbs(script) && !strings.ContainsAny(script, "$`*?") {
+			c.file1(script, at, path, false)
+		}
+	}
+}
+
+func interpreter(base string) bool {
+	switch strings.TrimRight(base, "0123456789.") {
+	case "sh", "bash", "zsh", "dash", "python", "node", "bun", "ruby", "perl", "deno":
+		return true
+	}
+	return false
+}
+
+// file1 looks at one file that an entry names.
+func (c *checker) file1(name string, at *Node, path string, run bool) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine; the host reports exit status 127 and, without onFailure \"block\", lets the call run", name, reading(err)), "")
+	case info.IsDir():
+		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
+	case run && info.Mode()&0o111 == 0:
+		c.add(Warning, at.Pos, path, "command-not-executable", name+" is not executable (exit status 126)", "chmod +x "+name)
+	default:
+		if crlf(name) {
+			c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends in its first line, so its interpreter is not found", "save it with LF line ends")
+		}
+	}
+}
+
+// crlf tells whether a script's first line names its interpreter and ends in CRLF.
+func crlf(name string) bool {
+	f, err := os.Open(name) //nolint:gosec // the file that the settings name, read only
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // read only
+	line, err := bufio.NewReaderSize(f, 512).ReadSlice('\n')
+	return err == nil && strings.HasPrefix(string(line), "#!") && strings.HasSuffix(string(line), "\r\n")
+}
+
+// spaced returns the existing file that a shell command names without quotes
+// although its path has a space, or "".
+func spaced(cmd string) string {
+	if !strings.HasPrefix(cmd, "/") || strings.ContainsAny(cmd, `'"\`) {
+		return ""
+	}
+	parts := strings.Split(cmd, " ")
+	if _, err := os.Stat(parts[0]); err == nil {
+		return ""
+	}
+	for i := 2; i <= min(len(parts), 12); i++ {
+		p := strings.Join(parts[:i], " ")
+		if info, err := os.Stat(p); err == nil && !info.IsDir() {
+			return p
+		}
+	}
+	return ""
+}
+
+// expand puts in what is known of the variables that a path begins with.
+func (c *checker) expand(s string) string {
+	s = strings.Trim(s, `"`)
+	if rest, ok := strings.CutPrefix(s, "~/"); ok && c.o.Home != "" {
+		return filepath.Join(c.o.Home, rest)
+	}
+	for _, v := range []string{"${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "${HOME}", "$HOME"} {
+		rest, ok := strings.CutPrefix(s, v)
+		if !ok {
+			continue
+		}
+		dir := c.o.Home
+		if strings.Contains(v, "PROJECT") {
+			dir = c.project()
+		}
+		if dir == "" {
+			return s
+		}
+		return dir + strings.TrimPrefix(rest, `"`)
+	}
+	return s
+}
+
+// budget warns when an entry's own time reaches the host's: the host cancels
+// first, and a deny that comes too late is discarded.
+func (c *checker) budget(e *entry, at *Node, path string) {
+	host := hostTimeout(e.Event, e.Type)
+	what := "the host's own timeout on " + e.Event
+	if t := e.node.Get("timeout"); t != nil && t.Kind == '0' {
+		s, err := strconv.ParseFloat(t.Text, 64)
+		if err != nil || s <= 0 || s > 2147483 {
+			return
+		}
+		host, what, at, path = time.Duration(s*float64(time.Second)), "the entry's timeout", t, pointer(e.Path, "timeout")
+	}
+	e.Timeout = host.Seconds()
+	look := c.o.Budget
+	if e.Event != event.PreToolUse {
+		look = nil // elsewhere the guard does not wait for anything
+	}
+	own, whose, err := ownBudget(e.words, look)
+	if err != nil {
+		c.add(Warning, at.Pos, path, "budget-unknown", fmt.Sprintf("the configuration of this hook cannot be used: %v", err), "hooktrail blocks every call until it is mended")
+		return
+	}
+	if own == 0 {
+		return
+	}
+	e.Budget = own.Seconds()
+	if own >= host {
+		c.add(Warning, at.Pos, path, "budget", fmt.Sprintf("%s is %v and %s is %v: the host cancels the hook before it can answer", whose, own, what, host),
+			fmt.Sprintf("give the entry a timeout above %g, or the hook less", own.Seconds()))
+	}
+}
+
+// ownBudget returns how long a command allows itself, zero when it does not say.
+func ownBudget(words []string, budget func(string) (time.Duration, error)) (own time.Duration, whose string, err error) {
+	if len(words) == 0 {
+		return 0, "", nil
+	}
+	base := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
+	switch {
+	case base == "hooktrail" && len(words) > 1 && words[1] == "run":
+		if v, ok := flagValue(beforeDashes(words[2:]), "timeout"); ok {
+			d, _ := duration(v)
+			return d, "hooktrail run's timeout", nil
+		}
+	case base == "hooktrail" && len(words) > 1 && words[1] == "hook" && budget != nil:
+		file, _ := flagValue(words[2:], "config")
+		d, err := budget(file)
+		return d, "the guard's budget", err
+	case (base == "timeout" || base == "gtimeout") && len(words) > 1:
+		for _, w := range words[1:] {
+			if !strings.HasPrefix(w, "-") {
+				d, _ := duration(w)
+				return d, "the command's timeout", nil
+			}
+		}
+	case base == "curl":
+		for _, f := range []string{"max-time", "m"} {
+			if v, ok := flagValue(words[1:], f); ok {
+				d, _ := duration(v)
+				return d, "curl's time limit", nil
+			}
+		}
+	default:
+		if v, ok := flagValue(words[1:], "timeout"); ok {
+			if d, unit := duration(v); unit || d < 1000*time.Second {
+				return d, "the command's own timeout", nil
+			}
+		}
+	}
+	return 0, "", nil
+}
+
+func beforeDashes(words []string) []string {
+	for i, w := range words {
+		if w == "--" {
+			return words[:i]
+		}
+	}
+	return words
+}
+
+// flagValue finds -name VALUE, --name VALUE and --name=VALUE.
+func flagValue(words []string, name string) (string, bool) {
+	for i, w := range words {
+		if !strings.HasPrefix(w, "-") {
+			continue
+		}
+		k, v, eq := strings.Cut(strings.TrimLeft(w, "-"), "=")
+		switch {
+		case k != name:
+		case eq:
+			return v, true
+		case i+1 < len(words):
+			return words[i+1], true
+		}
+	}
+	return "", false
+}
+
+// duration reads 30s, 2m, 1h and a plain number of seconds; unit tells whether
+// there was one.
+func duration(s string) (d time.Duration, unit bool) {
+	if d, err := time.ParseDuration(s); err == nil && s != "0" {
+		return d, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f < 0 || f > 2147483 {
+		return 0, false
+	}
+	return time.Duration(f * float64(time.Second)), false
+}

@@ -1,0 +1,126 @@
+package ship
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/stretchr/testify/require"
+)
+
+// noteInto records notes as the audit log does.
+func noteInto(l *testLog, calls *int) func(context.Context, string, string) error {
+	return func(context.Context, string, string) error {
+		*calls++
+		b := strings.Replace(string(l.line("")), `"kind":"invocation"`, `"kind":"log"`, 1)
+		l.prev = lineHash([]byte(b))
+		l.write([]byte(b + "\n"))
+		return nil
+	}
+}
+
+func TestInlineShips(t *testing.T) {
+	l, srv := newTestLog(t), startServer(t)
+	str := srv.stream()
+	for range 5 {
+		l.add(1)
+		require.NoError(t, Inline(bg, l.options(srv.url), 5*time.Second))
+	}
+	require.Equal(t, l.ids, storedIDs(t, str))
+}
+
+func TestInlineKeepsItsBudget(t *testing.T) {
+	for name, url := range map[string]string{"silent": silent(t), "refused": "nats://127.0.0.1:1", "unusable": "::bad"} {
+		t.Run(name, func(t *testing.T) {
+			l := newTestLog(t)
+			l.add(1)
+			o := l.options(url)
+			clock := time.Now()
+			o.Now = func() time.Time { return clock }
+			start := time.Now()
+			require.Error(t, Inline(bg, o, 0))
+			require.Less(t, time.Since(start), time.Second) // the budget is 50 ms; the machine may be busy
+			c, err := loadCursor(DefaultCursor(l.path))
+			require.NoError(t, err)
+			require.Equal(t, 1, c.Trouble.Fails)
+			require.True(t, c.Trouble.NotBefore.After(clock))
+
+			// The next calls leave it alone, without a connection ...
+			fi, err := os.Stat(DefaultCursor(l.path))
+			require.NoError(t, err)
+			require.ErrorContains(t, Inline(bg, o, 0), "left alone")
+			again, err := os.Stat(DefaultCursor(l.path))
+			require.NoError(t, err)
+			require.Equal(t, fi.ModTime(), again.ModTime())
+
+			// ... and the time grows.
+			first := c.Trouble.NotBefore.Sub(clock)
+			clock = c.Trouble.NotBefore.Add(time.Millisecond)
+			require.Error(t, Inline(bg, o, 0))
+			c, err = loadCursor(DefaultCursor(l.path))
+			require.NoError(t, err)
+			require.Equal(t, 2, c.Trouble.Fails)
+			require.Greater(t, c.Trouble.NotBefore.Sub(clock), first)
+
+			// A clock that was set back does not silence it for long.
+			clock = clock.Add(-100 * time.Hour)
+			err = Inline(bg, o, 0)
+			require.Error(t, err)
+			require.NotContains(t, err.Error(), "left alone")
+		})
+	}
+}
+
+func TestBackOffIsBounded(t *testing.T) {
+	require.Equal(t, 2*time.Second, backOff(0))
+	require.Equal(t, 2*time.Second, backOff(1))
+	require.Equal(t, 8*time.Second, backOff(3))
+	require.Equal(t, 5*time.Minute, backOff(9))
+	require.Equal(t, 5*time.Minute, backOff(1<<40))
+}
+
+func TestInlineMissingStreamIsQuick(t *testing.T) {
+	l, srv := newTestLog(t), startServer(t)
+	l.add(1)
+	start := time.Now()
+	require.ErrorIs(t, Inline(bg, l.options(srv.url), 5*time.Second), ErrNoStream)
+	require.Less(t, time.Since(start), 400*time.Millisecond) // with the library's retries it would be 500
+}
+
+func TestRunLooksAtNoBackOff(t *testing.T) {
+	l := newTestLog(t)
+	l.add(1)
+	require.Error(t, Inline(bg, l.options("nats://127.0.0.1:1"), 0))
+	srv := startServer(t)
+	srv.stream()
+	_, err := Run(bg, l.options(srv.url))
+	require.NoError(t, err)
+	require.NoError(t, Inline(bg, l.options(srv.url), 5*time.Second))
+}
+
+func TestInlineRecoversPanics(t *testing.T) {
+	l := newTestLog(t)
+	l.add(1)
+	o := l.options("nats://127.0.0.1:1")
+	o.Note = func(context.Context, string, string) error { panic("planted") }
+	require.ErrorContains(t, Inline(bg, o, time.Second), "planted")
+}
+
+// A backlog is worked off over several calls, none of which runs over.
+func TestInlineWorksOffABacklog(t *testing.T) {
+	l, srv := newTestLog(t), startServer(t, func(o *server.Options) { o.SyncAlways = true })
+	str := srv.stream()
+	l.add(3000)
+	for range 400 {
+		if Inline(bg, l.options(srv.url), 40*time.Millisecond) == nil {
+			if st, err := ReadStatus(l.options("")); err == nil && st.Backlog == 0 {
+				break
+			}
+		}
+		edit(t, DefaultCursor(l.path), func(c *Cursor) { c.Trouble.NotBefore = time.Time{} })
+	}
+	require.Equal(t, l.ids, storedIDs(t, str))
+}
