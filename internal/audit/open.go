@@ -86,7 +86,7 @@ func openFile(path string, flag int) (f *os.File, made bool, err error) {
 		made = true
 		f, err = os.OpenFile(path, flag|os.O_RDWR|os.O_CREATE|os.O_EXCL|openGuard, 0o600) //nolint:gosec // the configured log
 		if errors.Is(err, fs.ErrExist) {
-			made = false // somebody was faster
+			made = false                                            // somebody was faster
 			f, err = os.OpenFile(path, flag|os.O_RDWR|openGuard, 0) //nolint:gosec // the configured log
 		}
 	}
