@@ -200,7 +200,7 @@ func lostLog(path string, h head) *Report {
 
 // headOf reads the head file of the log at path.
 func headOf(path string) (head, bool, error) {
-	f, err := os.OpenFile(path+".head", os.O_RDONLY|openGuard, 0)
+	f, err := os.OpenFile(path+".head", os.O_RDONLY|openGuard, 0) //nolint:gosec // beside the configured log
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, false, nil
 	}
