@@ -168,7 +168,7 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 		v.Message = shown(v.Message)
 		r := answer.Stop(v)
 		return &r
-	case said.Object != nil && !(failed && said.Decision != answer.Deny):
+	case said.Object != nil && (!failed || said.Decision == answer.Deny):
 		return &answer.Reply{Stdout: said.Object}
 	case said.Text != "" && !failed:
 		if out := answer.Context(name, said.Text); out != nil {
