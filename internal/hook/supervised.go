@@ -200,6 +200,8 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 		return words // its refusal counts, not its failure
 	case !r.Started && !r.TimedOut:
 		what, words = fmt.Sprintf("The hook %q could not be started (%d): %s.", name, r.ExitCode, r.StartError), ""
+	case !r.Started && !r.Cancelled:
+		what = fmt.Sprintf("The hook %q was not started: its time was over before.", name)
 	case r.Cancelled:
 		what = fmt.Sprintf("The hook %q was ended before it had decided, because the host gave up.", name)
 	case r.TimedOut:
