@@ -1,74 +1,59 @@
 package audit
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/gofrs/flock"
 )
 
-// How often a writer asks for the lock. The kernel does not queue those who ask
-// without blocking, so who has waited long asks more often than who has just
-// come; that keeps the slowest near the median. A blocking wait could not be
-// given a deadline.
-const (
-	pollFirst = 100 * time.Microsecond
-	pollNew   = 2 * time.Millisecond
-	pollOld   = 300 * time.Microsecond
-	pollAge   = 40 * time.Millisecond
-)
-
-// acquire locks the log at path and returns what unlocks it. The lock is on a
-// file beside the log, so that it stays in place when the log is renamed. It
-// makes the log's folder if that is missing.
-func acquire(ctx context.Context, path string, timeout time.Duration) (func(), error) {
+// acquire locks the log at path, however long that takes, and returns what
+// unlocks it. The lock is on a file beside the log, so that it stays in place
+// when the log is renamed. It makes the log's folder if that is missing.
+//
+// The kernel wakes the waiters of a lock at once when it is freed; asking again
+// and again instead was slower and less fair with many writers. What the kernel
+// does not offer is a wait with a deadline, so a commit waits here in a goroutine
+// of its own. One that was given up lets go of the lock as soon as it gets it.
+// There is never more than one of a Log, since it keeps its turn until then.
+func acquire(path string, wanted func() bool) (func(), error) {
 	name := path + ".lock"
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("another process held the lock for %s", timeout))
-	defer cancel()
-	var wait time.Duration
-	for try := 0; ; try++ {
-		lock := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR|openGuard), flock.SetPermissions(0o600))
-		ok, err := lock.TryLock()
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && try == 0:
-			if err := makeDir(filepath.Dir(name)); err != nil {
-				return nil, err
-			}
-			continue
-		case err != nil:
-			_ = lock.Close()
+	for {
+		f, err := openLock(name)
+		if err != nil {
 			return nil, err
-		case ok && inPlace(lock, name):
-			return func() { _ = lock.Close() }, nil
 		}
-		_ = lock.Close() // taken, or removed while we opened it
-		pause := pollFirst
-		if try > 0 {
-			pause = pollNew
+		if err := lock(f); err != nil {
+			_ = f.Close()
+			return nil, err
 		}
-		if wait > pollAge {
-			pause = pollOld
+		if inPlace(f, name) {
+			return func() { _ = f.Close() }, nil
 		}
-		pause += rand.N(pause)
-		wait += pause
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w", name, context.Cause(ctx))
+		_ = f.Close() // it was removed while we waited
+		if !wanted() {
+			return func() {}, nil
 		}
 	}
 }
 
+// openLock opens the lock file, and makes it and the folder around it if they
+// are missing.
+func openLock(name string) (*os.File, error) {
+	f, _, err := openFile(name, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeDir(filepath.Dir(name)); err != nil {
+			return nil, err
+		}
+		f, _, err = openFile(name, 0)
+	}
+	return f, err
+}
+
 // inPlace tells whether the locked file is still the one under its name. Two
 // writers could otherwise hold locks on different files after a removal.
-func inPlace(lock *flock.Flock, name string) bool {
-	held, err := lock.Stat()
+func inPlace(f *os.File, name string) bool {
+	held, err := f.Stat()
 	if err != nil {
 		return false
 	}

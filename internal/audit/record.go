@@ -45,10 +45,12 @@ func (l *Log) Record(ctx context.Context, events ...*Event) error {
 	ctx, cancel := l.bounded(ctx)
 	defer cancel()
 	c := &commit{log: l, ctx: ctx, drafts: drafts, done: make(chan struct{})}
+	patience := time.NewTimer(l.o.LockTimeout)
+	defer patience.Stop()
 	select {
 	case l.turn <- struct{}{}:
-	case <-time.After(l.o.LockTimeout):
-		return l.fail("lock audit log", fmt.Errorf("%s: busy in this process for %s", l.o.Path, l.o.LockTimeout))
+	case <-patience.C:
+		return l.fail("lock audit log", l.busy())
 	case <-ctx.Done():
 		return l.fail("lock audit log", fmt.Errorf("%s: %w", l.o.Path, context.Cause(ctx)))
 	}
@@ -57,26 +59,46 @@ func (l *Log) Record(ctx context.Context, events ...*Event) error {
 		c.run()
 		close(c.done)
 	}()
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		if c.state.CompareAndSwap(commitWaiting, commitAbandoned) {
-			return l.fail("lock audit log", fmt.Errorf("%s: %w", l.o.Path, context.Cause(ctx)))
-		}
-		select {
-		case <-c.done: // it finished just in time
-		default:
-			return l.fail("write audit log", fmt.Errorf("%s: the disk did not answer in time: %w", l.o.Path, context.Cause(ctx)))
-		}
-	}
-	if c.err != nil {
-		return l.fail(c.op, c.err)
+	if err := l.await(ctx, c, patience.C); err != nil {
+		return err
 	}
 	for i, e := range events {
 		e.EventID, e.Time = drafts[i].id, drafts[i].time
 		e.Seq, e.Prev = c.places[i].seq, c.places[i].prev
 	}
 	return nil
+}
+
+// await returns how the commit ended, or gives it up when its time is over.
+func (l *Log) await(ctx context.Context, c *commit, patience <-chan time.Time) error {
+	for {
+		select {
+		case <-c.done:
+			if c.err != nil {
+				return l.fail(c.op, c.err)
+			}
+			return nil
+		case <-patience:
+			if c.state.CompareAndSwap(commitWaiting, commitAbandoned) {
+				return l.fail("lock audit log", l.busy())
+			}
+			patience = nil // it has the lock; what follows is bounded by ctx
+		case <-ctx.Done():
+			if c.state.CompareAndSwap(commitWaiting, commitAbandoned) {
+				return l.fail("lock audit log", fmt.Errorf("%s: %w", l.o.Path, context.Cause(ctx)))
+			}
+			select {
+			case <-c.done: // it finished just in time
+				continue
+			default:
+				return l.fail("write audit log", fmt.Errorf("%s: the disk did not answer in time: %w", l.o.Path, context.Cause(ctx)))
+			}
+		}
+	}
+}
+
+func (l *Log) busy() error {
+	return fmt.Errorf("%s: another writer held the lock for %s", l.o.Path, l.o.LockTimeout)
 }
 
 func (l *Log) fail(op string, err error) error { return reason.Wrap(reason.AuditUnavailable, op, err) }
@@ -164,15 +186,14 @@ func (c *commit) run() {
 		return
 	}
 	c.op = "lock audit log"
-	unlock, err := acquire(c.ctx, path, c.log.o.LockTimeout)
+	unlock, err := acquire(path, func() bool { return c.state.Load() == commitWaiting })
 	if err != nil {
 		c.err = err
 		return
 	}
 	defer unlock()
 	if !c.state.CompareAndSwap(commitWaiting, commitWriting) {
-		c.err = context.Cause(c.ctx)
-		return
+		return // given up; nobody reads the results
 	}
 	w := &writer{log: c.log, ctx: c.ctx, path: path}
 	defer w.close()

@@ -121,6 +121,10 @@ func (w *writer) settleAgainstHead() error {
 		if w.size != w.end+int64(tail.rest) || tail.rest == 0 {
 			w.note(actionRecovered, "the log ends with its last line (seq %d), but has %d bytes instead of %d: it was edited", h.seq, tail.end, h.end)
 		}
+	case tail.part == h.hash:
+		w.goOn(h.seq, h.hash, w.firstID(), w.size)
+		w.open1 = true
+		w.note(actionRecovered, "the last line (seq %d) had lost its newline", w.seq)
 	case w.firstPrev() == h.hash:
 		w.goOn(h.seq, h.hash, "", 0) // a crash came between the first lines of a new file and the head
 	default:

@@ -20,6 +20,7 @@ type tailInfo struct {
 	hash string // of the last whole line
 	end  int64  // offset behind the last whole line
 	rest int    // bytes behind it
+	part string // hash of what stands behind it, if that is as short as a line
 }
 
 // tail looks at the file's last whole line, and at no more than two lines'
@@ -34,6 +35,9 @@ func tailOf(f io.ReaderAt, size int64) (tailInfo, error) {
 	}
 	nl := bytes.LastIndexByte(buf, '\n')
 	t := tailInfo{rest: len(buf) - nl - 1, end: from + int64(nl) + 1}
+	if t.rest > 0 && t.rest < MaxLine {
+		t.part = lineHash(buf[nl+1:])
+	}
 	if nl < 0 {
 		t.end, t.rest = from, len(buf) // settled by putAside, which looks further
 		if from > 0 {

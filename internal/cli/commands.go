@@ -10,7 +10,11 @@ func commands() []command {
 		{"check", "say what is wrong in hooks settings, and what happens when a hook fails", runCheck},
 		{"ship", "log -> NATS JetStream", runShip},
 		{"serve", "HTTP hook endpoint, shipping, metrics", runServe},
+		{"install", "put hooktrail into a settings file", runInstall},
+		{"uninstall", "take it out again", runUninstall},
+		{"doctor", "prove that it works, or say what is wrong", runDoctor},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
+		{"checkpoints", "checkpoints the guard asked for: pending, confirmed, late, failed", runCheckpoints},
 		{"demo", "the whole pipeline on this machine, nothing to set up", runDemo},
 		{"schema", "print an embedded JSON Schema", runSchema},
 	}

@@ -72,7 +72,7 @@ func newHook(s *Stdio, set *settings, fault error) *hook.Hook {
 
 // newHookOn is newHook with a log of the caller's.
 func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Hook {
-	judge := &hook.Guarded{Fault: fault}
+	judge := &hook.Guarded{Fault: fault, Disarms: disarms(s)}
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}

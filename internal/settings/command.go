@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hooktrail/internal/event"
 )
 
 // argv returns the words that an entry runs, and whether they are exact: an
@@ -237,7 +239,11 @@ func (c *checker) budget(e *entry, at *Node, path string) {
 		host, what, at, path = time.Duration(s*float64(time.Second)), "the entry's timeout", t, pointer(e.Path, "timeout")
 	}
 	e.Timeout = host.Seconds()
-	own, whose, err := ownBudget(e.words, c.o.Budget)
+	look := c.o.Budget
+	if e.Event != event.PreToolUse {
+		look = nil // elsewhere the guard does not wait for anything
+	}
+	own, whose, err := ownBudget(e.words, look)
 	if err != nil {
 		c.add(Warning, at.Pos, path, "budget-unknown", fmt.Sprintf("the configuration of this hook cannot be used: %v", err), "hooktrail blocks every call until it is mended")
 		return

@@ -30,8 +30,8 @@ func (c *call) cover(ctx context.Context, t *target) *result {
 		// What is remembered must be in the list if it has landed.
 		if g := l.Groups[key(t.vpg)]; g != nil {
 			for _, e := range g.Entries {
-				if e.Changes == g.Changes && e.Since.Add(-margin).Before(since) && c.now().Sub(e.Since) < freshFor+margin {
-					since = e.Since.Add(-margin)
+				if e.Changes == g.Changes && e.Since.Add(-wide).Before(since) && c.now().Sub(e.Since) < freshFor+margin {
+					since = e.Since.Add(-wide)
 				}
 			}
 		}
@@ -45,7 +45,7 @@ func (c *call) cover(ctx context.Context, t *target) *result {
 	for {
 		e, mine, err := c.claim(ctx, r, pc, rows)
 		if err != nil {
-			return r.fail(reason.GuardCheckpointFailed, fmt.Sprintf("the state file cannot be used: %v", err))
+			return r.unusable(err)
 		}
 		r.point.Tag = e.Tag
 		if !mine && e.seen() {
@@ -90,7 +90,7 @@ func (c *call) inspect(ctx context.Context, r *result) (string, *result) {
 	if n := r.place.name(); n != "" {
 		r.point.Site = n
 	}
-	if err != nil && !notFound(err) {
+	if err != nil && !notFound(err, r.vpg) {
 		return "", r.lookup("read the state of the group", err)
 	}
 	status, sub, rpo := row.Status, row.SubStatus, row.ActualRPO
@@ -104,7 +104,7 @@ func (c *call) inspect(ctx context.Context, r *result) (string, *result) {
 	}
 	if fitness == unfit {
 		done := r.fail(reason.GuardCheckpointFailed, "the group takes no tags in its state, "+state)
-		return state, c.told(done, failed, "", reason.GuardCheckpointFailed)
+		return state, c.told(done, failed)
 	}
 	if fitness == held {
 		return state, nil
@@ -125,11 +125,10 @@ func (c *call) claim(ctx context.Context, r *result, pc pace, rows []checkpointR
 			if old.Changes != g.Changes || old.State == failed && !old.Uncertain {
 				continue
 			}
-			if row := listed(rows, old.Tag); row != nil {
+			if row := listed(rows, old.Tag, old.Since); row != nil {
 				if now.Sub(landed(old, row)) < freshFor {
-					c.see(old, row)
 					e = old
-					return nil
+					return c.see(r, old, row)
 				}
 				continue
 			}
@@ -160,17 +159,41 @@ func landed(e *entry, row *checkpointRow) time.Time {
 	return row.TimeStamp.Time
 }
 
-// see marks an entry that stands in the list.
-func (c *call) see(e *entry, row *checkpointRow) {
-	now := c.p.clock.now()
-	if !e.seen() {
-		e.State = confirmed
+// see marks an entry that stands in the list. When that is news to those who
+// were denied for want of it, the event is on disk before the mark is.
+func (c *call) see(r *result, e *entry, row *checkpointRow) error {
+	news := !e.seen()
+	if news {
+		now := c.p.clock.now()
 		if !e.Unconfirmed.IsZero() || now.After(e.Until) || e.State == failed {
 			e.State = late
+		} else {
+			e.State = confirmed
 		}
 		e.Listed = now
 	}
 	e.ID, e.Time = row.id(), row.TimeStamp.Time
+	if !news || e.State != late {
+		return nil
+	}
+	r.point.Tag, r.point.ID, r.point.Time = e.Tag, e.ID, e.Time
+	r.point.Waited = max(0, c.now().Sub(e.Since))
+	if err := c.report(r, late, "the tag has landed after a call was denied for want of it"); err != nil {
+		return unrecorded{err}
+	}
+	return nil
+}
+
+// unrecorded is an event that could not be recorded.
+type unrecorded struct{ error }
+
+// unusable makes the result of a state file that cannot be used, or of an event
+// that could not be recorded with its change.
+func (r *result) unusable(err error) *result {
+	if u := (unrecorded{}); errors.As(err, &u) {
+		return r.fail(reason.AuditUnavailable, fmt.Sprintf("its tag has landed, and that could not be recorded: %v", u.error))
+	}
+	return r.fail(reason.GuardCheckpointFailed, fmt.Sprintf("the state file cannot be used: %v", err))
 }
 
 // request asks for the tag of e, once. The event is on disk before, so that a
@@ -201,7 +224,7 @@ func (c *call) request(ctx context.Context, r *result, e *entry) *result {
 	case unsent:
 		text := "the request could not be sent: " + err.Error()
 		c.settle(r, e.Tag, func(e *entry) { e.State, e.Reason = failed, cut(text, 300) })
-		return c.told(r.fail(reason.GuardLookupFailed, text), failed, "", reason.GuardLookupFailed)
+		return c.told(r.fail(reason.GuardLookupFailed, text), failed)
 	case refused:
 	}
 	// An error of the server may come after the tag was taken.
@@ -222,17 +245,17 @@ func (c *call) request(ctx context.Context, r *result, e *entry) *result {
 			done.code, done.retry = reason.GuardLookupFailed, time.Second
 		}
 	}
-	return c.told(done, failed, "", done.code)
+	return c.told(done, failed)
 }
 
 // look reads the list once for the tag of e; nil when it is not there or the
 // list could not be read.
 func (c *call) look(ctx context.Context, r *result, e *entry) *checkpointRow {
-	rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-margin))
+	rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-wide))
 	if err != nil {
 		return nil
 	}
-	return listed(rows, e.Tag)
+	return listed(rows, e.Tag, e.Since)
 }
 
 // settle changes the entry of a tag in the state file. Its errors are of no
@@ -265,12 +288,14 @@ func (c *call) settleFound(r *result, e *entry, row *checkpointRow) *result {
 			kept.State, kept.Reason = void, "a change was let through before the tag was listed"
 			return nil
 		}
-		c.see(kept, row)
+		if err := c.see(r, kept, row); err != nil {
+			return err
+		}
 		*e = *kept
 		return nil
 	})
 	if err != nil {
-		return r.fail(reason.GuardCheckpointFailed, fmt.Sprintf("the tag is listed, and the state file cannot be used: %v", err))
+		return r.unusable(err)
 	}
 	if !good {
 		return nil
@@ -283,21 +308,13 @@ func (c *call) found(r *result, e *entry) *result {
 	r.point.Tag, r.point.ID, r.point.Time = e.Tag, e.ID, e.Time
 	r.point.Waited = max(0, c.now().Sub(e.Since))
 	r.code, r.text = reason.GuardCheckpointConfirmed, "confirmed"
-	if e.State == late {
-		if done := c.told(r, late, "the tag has landed after a call was denied for want of it", r.code); !done.confirmed() {
-			return done
-		}
-	}
-	return c.told(r, confirmed, "", r.code)
+	return c.told(r, confirmed)
 }
 
-// told reports what r says and returns it, or a failure when the event could not
-// be recorded.
-func (c *call) told(r *result, action, message string, code reason.Code) *result {
-	if message == "" {
-		message = r.text
-	}
-	if err := c.report(r, action, message); err != nil && code == reason.GuardCheckpointConfirmed {
+// told reports what r says and returns it, or a failure when the event of a
+// confirmed tag could not be recorded.
+func (c *call) told(r *result, action string) *result {
+	if err := c.report(r, action, r.text); err != nil && r.confirmed() {
 		return r.fail(reason.AuditUnavailable, fmt.Sprintf("it is confirmed, and that could not be recorded: %v", err))
 	}
 	return r

@@ -13,9 +13,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// margin is how much earlier than needed a list is read from: clocks drift, and
-// stamps are whole seconds.
-const margin = 2 * time.Minute
+const (
+	// margin is how much earlier than needed a list is read from: clocks drift,
+	// and stamps are whole seconds.
+	margin = 2 * time.Minute
+	// wide is the margin of every fourth look: the stamps of a journal may be
+	// those of another site's clock. What is stamped earlier than that is not ours.
+	wide = time.Hour
+)
 
 // checkpoints lists the journal of a group from since, by the ZVM's clock. The
 // start is never left out: at one entry every 5 s a journal of days is long. It
@@ -38,14 +43,20 @@ func checkpointsPath(vpg string) string {
 	return "/v1/vpgs/" + url.PathEscape(vpg) + "/checkpoints"
 }
 
-// listed finds the exact tag. Nothing less is proof.
-func listed(rows []checkpointRow, tag string) *checkpointRow {
+// listed finds the newest checkpoint with the exact tag that was asked for at
+// since. Nothing less is proof.
+func listed(rows []checkpointRow, tag string, since time.Time) *checkpointRow {
+	var found *checkpointRow
 	for i := range rows {
-		if string(rows[i].Tag) == tag {
-			return &rows[i]
+		r := &rows[i]
+		if string(r.Tag) != tag || !r.TimeStamp.IsZero() && r.TimeStamp.Before(since.Add(-wide)) {
+			continue
+		}
+		if found == nil || r.TimeStamp.After(found.TimeStamp.Time) {
+			found = r
 		}
 	}
-	return nil
+	return found
 }
 
 // cutTag finds an entry whose tag is the beginning of ours: the ZVM may have

@@ -69,6 +69,9 @@ func TestKnobs(t *testing.T) {
 		{"tag never listed", with(knobs{NeverListed: true}), later, 1},
 		{"tag cut short", with(knobs{TagTruncatedAt: 20}), later, 1},
 		{"tag listed twice", with(knobs{TagDuplicates: true}), yes, 1},
+		{"a tag of another time, never listed", with(knobs{TagDuplicates: true, NeverListed: true}), later, 1},
+		{"journal stamped 20 minutes behind", with(knobs{JournalSkew: -20 * time.Minute}), yes, 1},
+		{"journal stamped 20 minutes ahead", with(knobs{JournalSkew: 20 * time.Minute}), yes, 1},
 		{"starts to fail over in the wait", func(w *world) {
 			w.Groups[0].Latency = -1
 			w.Knobs = knobs{StateChangeAfter: 2 * time.Second, StateTo: 5}
@@ -109,6 +112,10 @@ func TestKnobs(t *testing.T) {
 		{"look-up 400, licence", faults(fault{Path: vms, Status: 400, Body: `{"Message":"Valid License is not provided "}`}), blind, 0},
 		{"look-up 400, permission", faults(fault{Path: vms, Status: 400, Body: `{"Message":"no permission"}`}), blind, 0},
 		{"look-up 400, token", faults(fault{Path: vms, Status: 400, Body: `{"Message":"token expired"}`}), blind, 0},
+		{"look-up 400, permission, named like a machine", func(w *world) {
+			w.VMs = nil
+			w.Knobs.Faults = []fault{{Path: vms, Status: 400, Body: `{"Message":"VM identifier app01 is not valid for app01-token"}`}}
+		}, blind, 0},
 		{"look-up 400, login", faults(fault{Path: vms, Status: 400, Body: `{"error":"invalid_grant"}`}), blind, 0},
 		{"look-up 404, a page", faults(fault{Path: vms, Status: 404, Body: `<html>nginx</html>`}), blind, 0},
 		{"look-up 401", faults(fault{Path: vms, Status: 401}), blind, 0},
@@ -174,6 +181,8 @@ func TestKnobs(t *testing.T) {
 					p := l.z.Posts()[0]
 					require.False(t, p.Listed.IsZero())
 					require.False(t, time.Now().Before(p.Listed))
+					skew := w.Knobs.ClockSkew + w.Knobs.JournalSkew
+					require.WithinDuration(t, p.Lands.Add(skew), out.Checkpoints[0].Time, time.Second)
 					require.Equal(t, "requested confirmed", joined(l.actions()))
 				}
 			})
@@ -360,12 +369,42 @@ func TestLogins(t *testing.T) {
 				p := l.provider(tt.auth)
 				out := l.call(p, 20*time.Second, guard.VM{Ref: "app01"})
 				require.Equal(t, tt.want, out.Code, out.Message)
-				require.NoError(t, p.Close(t.Context()))
 				last := l.z.Requests()[len(l.z.Requests())-1]
 				if tt.name == "session" {
 					require.Equal(t, http.MethodDelete+" /v1/session", last.Method+" "+last.Path)
 				}
 			})
+		})
+	}
+}
+
+// TestMachinesCalledLikeAFault tells what the answer says from what it repeats.
+func TestMachinesCalledLikeAFault(t *testing.T) {
+	for _, name := range []string{"login-01", "token", "License Server", "SESSION"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := one(zertotest.Group{})
+			w.Knobs.Faults = []zertotest.Fault{{Path: "/v1/vms", Status: 400, Body: `{"Message":"VM identifier ` + name + ` is not valid"}`}}
+			l := newLab(t, w)
+			out := l.protect(10*time.Second, name)
+			require.Equal(t, reason.GuardVMUnknown, out.Code, out.Message)
+		})
+	}
+}
+
+// TestSlowAnswersNeverPassTheBudget makes every answer slower and slower. The
+// lab checks that each call ends in time.
+func TestSlowAnswersNeverPassTheBudget(t *testing.T) {
+	for delay := 500 * time.Millisecond; delay < 22*time.Second; delay += 700 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			w := one(zertotest.Group{})
+			w.Knobs.Delay = delay
+			l := newLab(t, w)
+			out := l.protect(20*time.Second, "app01")
+			require.Contains(t, []reason.Code{"guard_checkpoint_confirmed", "guard_checkpoint_unconfirmed", "guard_lookup_failed"}, out.Code, out.Message)
+			if out.Code == reason.GuardCheckpointConfirmed {
+				require.False(t, time.Now().Before(l.z.Posts()[0].Listed))
+			}
+			require.LessOrEqual(t, len(l.tags()), 1)
 		})
 	}
 }

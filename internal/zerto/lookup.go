@@ -58,7 +58,7 @@ func (f *finder) find(ctx context.Context, vm guard.VM) (*machine, *miss) {
 		return nil, &miss{code: reason.GuardVMUnknown, message: fmt.Sprintf("%s cannot be the name of one machine, so Zerto was not asked for it", quote(vm.Ref))}
 	}
 	rows, err := f.rows(ctx, vm)
-	if err != nil && !notFound(err) {
+	if err != nil && !notFound(err, vm.Ref) {
 		return nil, lookupFailed(fmt.Sprintf("look up the machine %s", quote(vm.Ref)), err)
 	}
 	var hits []vmRow
@@ -294,13 +294,13 @@ func unprotected(vm guard.VM, others []unprotectedRow, err error) *miss {
 
 // notFound tells the answer "there is no such VM" from "I cannot tell": 404, or
 // 400 for what is no identifier, from the API itself and not about a login or a
-// licence.
-func notFound(err error) bool {
+// licence. asked is what the request named: a machine may be called token-01.
+func notFound(err error, asked string) bool {
 	var ce *callError
 	if !errors.As(err, &ce) || ce.login || ce.shape || ce.status != http.StatusBadRequest && ce.status != http.StatusNotFound {
 		return false
 	}
-	t := strings.ToLower(ce.text)
+	t := strings.ReplaceAll(strings.ToLower(ce.text), strings.ToLower(asked), "")
 	for _, word := range []string{"licen", "permission", "token", "login", "log in", "logon", "unauthor", "not authorized", "forbidden", "session", "credential", "invalid_grant", "invalid_client", "access denied", "privilege"} {
 		if strings.Contains(t, word) {
 			return false

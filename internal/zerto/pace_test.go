@@ -23,7 +23,7 @@ func fixed45(ctx context.Context, p *Provider, vpg string) bool {
 	}
 	for start := p.clock.now(); p.clock.now().Sub(start) < 45*time.Second; {
 		rows, err := p.client.checkpoints(ctx, vpg, start.Add(-margin))
-		if err == nil && listed(rows, tag) != nil {
+		if err == nil && listed(rows, tag, start) != nil {
 			return true
 		}
 		if p.clock.sleep(ctx, time.Second) != nil {

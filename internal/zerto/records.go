@@ -84,12 +84,12 @@ func (p *Provider) Refresh(ctx context.Context, report func(action string, c gua
 			if !open || !pathSafe(id) {
 				continue
 			}
-			rows, err := p.client.checkpoints(ctx, id, e.Since.Add(-margin))
+			rows, err := p.client.checkpoints(ctx, id, e.Since.Add(-wide))
 			if err != nil {
 				errs = append(errs, fmt.Errorf("group %s: %w", quote(g.Name), err))
 				break
 			}
-			if row := listed(rows, e.Tag); row != nil {
+			if row := listed(rows, e.Tag, e.Since); row != nil {
 				errs = append(errs, c.markLate(id, e.Tag, row))
 			}
 		}
@@ -98,33 +98,27 @@ func (p *Provider) Refresh(ctx context.Context, report func(action string, c gua
 }
 
 // markLate marks a tag that has landed. One before whose listing a change was
-// let through is a checkpoint like any other and covers no later call, which its
-// count says.
+// let through is a checkpoint like any other and covers no later call.
 func (c *call) markLate(vpg, tag string, row *checkpointRow) error {
-	var point guard.Checkpoint
-	err := c.p.state.update(c.outer, func(l *ledger) error {
+	return c.p.state.update(c.outer, func(l *ledger) error {
 		g := l.group(vpg)
 		e := g.find(tag)
 		if e == nil || e.seen() {
-			point = guard.Checkpoint{}
 			return nil
 		}
 		if e.Unconfirmed.IsZero() {
 			e.Unconfirmed = c.p.clock.now()
 		}
-		voided := e.Changes != g.Changes
-		c.see(e, row)
-		point = guard.Checkpoint{
-			Provider: c.p.Name(), VM: strings.Join(e.VMs, ", "), VPG: g.Name, Site: e.Site, Platform: string(e.Platform), Tag: e.Tag,
-			ID: e.ID, Time: e.Time, State: late, Cadence: time.Duration(e.CadenceS) * time.Second, Waited: max(0, c.now().Sub(e.Since)),
+		r := &result{target: &target{membership: membership{name: g.Name}}, point: guard.Checkpoint{
+			Provider: c.p.Name(), VM: strings.Join(e.VMs, ", "), VPG: g.Name, Site: e.Site, Platform: string(e.Platform),
+			Cadence: time.Duration(e.CadenceS) * time.Second,
+		}}
+		if err := c.see(r, e, row); err != nil {
+			return err
 		}
-		if voided {
+		if e.Changes != g.Changes {
 			e.State, e.Reason = void, "a change was let through before the tag was listed"
 		}
 		return nil
 	})
-	if err != nil || point.Tag == "" || c.req.Report == nil {
-		return err
-	}
-	return c.req.Report(late, point, sentence(fmt.Sprintf("group %s: the tag has landed", quote(point.VPG))))
 }

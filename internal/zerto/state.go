@@ -30,7 +30,7 @@ type stateFile struct {
 const (
 	stateVersion  = 1
 	maxState      = 16 << 20
-	stateLockWait = 3 * time.Second
+	stateLockWait = 10 * time.Second
 	keepEntries   = 50                  // of one group
 	keepFor       = 30 * 24 * time.Hour // then an entry is history that only the log keeps
 	keepAtLeast   = 2 * time.Hour

@@ -85,7 +85,7 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 // each machine of it: the tag it is told of was listed before; and no change was
 // let through on that group between that tag's request and its listing.
 func TestNoChangeIsCoveredByATagOfItsOwnTime(t *testing.T) {
-	runs := 40
+	runs := 25
 	if testing.Short() {
 		runs = 10
 	}

@@ -42,12 +42,16 @@ func (c *call) wait(ctx context.Context, r *result, e *entry, pc pace, mine bool
 			}
 		}
 		pause = min(2*pause, step)
-		rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-margin))
+		back := margin
+		if n%4 == 3 {
+			back = wide
+		}
+		rows, err := c.p.client.checkpoints(ctx, r.vpg, e.Since.Add(-back))
 		var ce *callError
 		switch {
 		case err == nil:
 			last = nil
-			if row := listed(rows, e.Tag); row != nil {
+			if row := listed(rows, e.Tag, e.Since); row != nil {
 				return c.settleFound(r, e, row)
 			}
 			if t := cutTag(rows, e.Tag); t != "" {
@@ -120,7 +124,7 @@ func (c *call) joined(ctx context.Context, r *result, e *entry) (done *result, o
 	switch {
 	case e.State == failed && !e.Uncertain && ctx.Err() == nil && e.Changes == l.Groups[key(r.vpg)].Changes:
 		done := r.fail(reason.GuardCheckpointFailed, e.Reason)
-		return c.told(done, failed, "", reason.GuardCheckpointFailed), true
+		return c.told(done, failed), true
 	case e.State == void:
 		return nil, true
 	case e.pending() && c.now().Sub(e.Since) >= e.pace().patience(e.State == requested):
@@ -136,7 +140,7 @@ func (c *call) broken(ctx context.Context, r *result, e *entry, why string) *res
 	}
 	text := "Zerto's task for the tag " + e.Tag + " failed: " + why
 	c.settle(r, e.Tag, func(e *entry) { e.State, e.Reason = failed, cut(text, 300) })
-	return c.told(r.fail(reason.GuardCheckpointFailed, text), failed, "", reason.GuardCheckpointFailed)
+	return c.told(r.fail(reason.GuardCheckpointFailed, text), failed)
 }
 
 // stateNow asks again for the state of a group whose tag is overdue. It returns
@@ -152,7 +156,7 @@ func (c *call) stateNow(ctx context.Context, r *result) *result {
 	}
 	text := "the group went into a state that takes no tags, " + state + ", before its tag was listed"
 	c.settle(r, r.point.Tag, func(e *entry) { e.Unconfirmed = c.p.clock.now() })
-	return c.told(r.fail(reason.GuardCheckpointFailed, text), failed, "", reason.GuardCheckpointFailed)
+	return c.told(r.fail(reason.GuardCheckpointFailed, text), failed)
 }
 
 // unconfirmed makes the result of a tag that is still on its way, and remembers

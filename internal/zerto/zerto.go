@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"hooktrail/internal/guard"
@@ -18,6 +19,7 @@ type Provider struct {
 	state    *stateFile
 	prefix   string
 	warnings []string
+	active   atomic.Int32 // calls under way
 }
 
 var _ guard.Provider = (*Provider)(nil)
@@ -34,6 +36,17 @@ func (p *Provider) Close(ctx context.Context) error {
 	err := p.client.closeSession(ctx)
 	p.client.transport.CloseIdleConnections()
 	return err
+}
+
+// leave ends the session of a Windows ZVM with the last call: hooks are short
+// processes, and each would leave one behind for half an hour.
+func (p *Provider) leave(ctx context.Context) {
+	if p.active.Add(-1) > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.clock.real(min(time.Second, p.clock.left(ctx)/4)))
+	defer cancel()
+	_ = p.client.closeSession(ctx) // it ends by itself, too
 }
 
 // A call is one Request under way.
@@ -65,6 +78,8 @@ func (p *Provider) Protect(ctx context.Context, req guard.Request) guard.Outcome
 	if left <= 0 {
 		return guard.Outcome{Code: reason.GuardLookupFailed, Message: "No time was left to ask Zerto. Nothing was changed."}
 	}
+	p.active.Add(1)
+	defer p.leave(ctx)
 	c := &call{p: p, req: req, outer: ctx, until: p.clock.now().Add(left), shared: &finder{c: p.client}}
 	work, cancel := context.WithTimeout(ctx, p.clock.real(left-min(left/10, p.clock.fromReal(time.Second))))
 	defer cancel()
@@ -119,7 +134,7 @@ func (c *call) resolve(ctx context.Context) ([]*machine, guard.Outcome) {
 	}
 	out := guard.Outcome{Code: worst.code, Message: sentence(strings.Join(said, "; ")), RetryAfter: worst.retry}
 	if worst.code == reason.GuardLookupFailed {
-		out.Message += " Without the look-up there is no knowing whether the change could be taken back, so it was not made. Try again later, or tell the person in charge that the Zerto Virtual Manager cannot be asked."
+		out.Message += " Without the look-up there is no knowing whether the change could be taken back, so it was not made. " + again(out.RetryAfter) + " If that does not help, a person has to see why the Zerto Virtual Manager cannot be asked."
 		return nil, out
 	}
 	out.Message += " No checkpoint was asked for: if the call is let through, Zerto cannot take it back. A person has to decide."

@@ -272,8 +272,8 @@ func (z *ZVM) checkpoints(g *Group, part []string, query map[string]string, now 
 	}
 	rows := []any{}
 	for _, p := range all {
-		at := p.at.Add(k.ClockSkew).Truncate(time.Second)
-		// Both entries of a doubled tag are shown: a list that ignores its bounds.
+		at := p.at.Add(k.ClockSkew + k.JournalSkew).Truncate(time.Second)
+		// A doubled tag is shown whatever the bounds are.
 		doubled := k.TagDuplicates && p.tag != ""
 		if !doubled && bounded && at.Before(since.Truncate(time.Second)) || ends && at.After(until) {
 			continue

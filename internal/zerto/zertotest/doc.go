@@ -45,8 +45,9 @@
 //	NeverLands        the task completes and no tag is made
 //	NeverListed       the tag is made and not listed
 //	TagTruncatedAt    tags are cut to so many characters
-//	TagDuplicates     each tag is listed a second time, with an older date
+//	TagDuplicates     an entry of two hours ago has the tag, too, at once
 //	StateChangeAfter  after a request for a tag the group changes to State…
+//	JournalSkew       the journal's stamps are off by this, the ZVM's clock is not
 //	ResyncAfter       that long after a request all checkpoints vanish
 //	PeerDisconnected  the list of checkpoints is answered 500
 //	Delay             before every answer

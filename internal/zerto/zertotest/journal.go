@@ -48,13 +48,13 @@ func (z *ZVM) points(g *Group, now time.Time) []point {
 		if w := z.w.Knobs.ResyncAfter; w > 0 && !now.Before(p.At.Add(w)) {
 			wiped = p.At.Add(w)
 		}
+		if z.w.Knobs.TagDuplicates {
+			all = append(all, point{at: p.At.Add(-2 * time.Hour), shown: p.At, tag: p.Tag})
+		}
 		if p.Lands.IsZero() || p.Listed.IsZero() || now.Before(p.Lands) {
 			continue
 		}
 		all = append(all, point{at: p.Lands, shown: p.Listed, tag: p.Tag})
-		if z.w.Knobs.TagDuplicates {
-			all = append(all, point{at: p.At.Add(-time.Hour), shown: p.Listed, tag: p.Tag})
-		}
 	}
 	slices.SortStableFunc(all, func(a, b point) int { return a.at.Compare(b.at) })
 	for i := range all {
@@ -72,7 +72,7 @@ func (z *ZVM) row(p point) map[string]any {
 	}
 	m := map[string]any{
 		"CheckpointIdentifier": strconv.Itoa(p.id),
-		"TimeStamp":            z.date(p.at.Add(k.ClockSkew).Truncate(time.Second)),
+		"TimeStamp":            z.date(p.at.Add(k.ClockSkew + k.JournalSkew).Truncate(time.Second)),
 		"Tag":                  tag,
 	}
 	kind := 0

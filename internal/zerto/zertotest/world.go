@@ -62,7 +62,7 @@ type Knobs struct {
 	TokenTTL, SessionIdle time.Duration
 	RevokeAfter           int
 
-	ClockSkew, LocalOffset time.Duration
+	ClockSkew, LocalOffset, JournalSkew time.Duration
 
 	TaskDelay, TaskGoneAfter               time.Duration
 	TaskFails                              string

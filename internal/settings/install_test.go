@@ -1,0 +1,293 @@
+package settings
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var installed = InstallOptions{Binary: "/opt/hooktrail/bin/hooktrail", Config: "/etc/hooktrail/config.json"}
+
+func samples(t *testing.T) map[string][]byte {
+	names, err := filepath.Glob("testdata/install/*.json")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(names), 15)
+	all := map[string][]byte{}
+	for _, n := range names {
+		b, err := os.ReadFile(n)
+		require.NoError(t, err)
+		all[filepath.Base(n)] = b
+	}
+	return all
+}
+
+// without returns a tree without our groups, and without what is empty under
+// hooks.
+func without(n *Node) *Node { return prune(n, false) }
+
+func prune(n *Node, hooks bool) *Node {
+	c := *n
+	c.Members, c.Items = nil, nil
+	for _, m := range n.Members {
+		in := hooks || m.Name == "hooks"
+		v := prune(m.Value, in)
+		if in && (v.IsList() || v.IsObject()) && len(v.Items)+len(v.Members) == 0 {
+			continue
+		}
+		c.Members = append(c.Members, Member{Name: m.Name, Value: v})
+	}
+	for _, i := range n.Items {
+		if !oursGroup(i) {
+			c.Items = append(c.Items, prune(i, hooks))
+		}
+	}
+	return &c
+}
+
+// emptyInside are the samples with empty brackets in the way of ours: without a
+// record nobody knows what space was in them.
+var emptyInside = []string{"01-empty-object.json", "02-empty-object-newline.json", "03-empty-object-open.json", "10-bom.json", "11-empty-lists.json"}
+
+func TestInstallChangesOnlyOurPart(t *testing.T) {
+	for name, before := range samples(t) {
+		for _, events := range []string{"all", "guard"} {
+			t.Run(name+" "+events, func(t *testing.T) {
+				o := installed
+				o.Events, _ = Events(events)
+				after, err := Install(before, o)
+				require.NoError(t, err)
+
+				was, err := Parse(before)
+				require.NoError(t, err)
+				is, err := Parse(after)
+				require.NoError(t, err)
+				require.True(t, equal(without(was), without(is)), "%s", after)
+				for _, e := range o.Events {
+					found := 0
+					for _, g := range is.Get("hooks").Get(e).items() {
+						if oursGroup(g) {
+							found++
+						}
+					}
+					require.Equal(t, 1, found, e)
+				}
+				// Every byte that was there is still there, in its order; only
+				// the space inside of brackets that were empty may go.
+				require.True(t, subsequence(strings.Fields(string(before)), string(after)))
+
+				again, err := Install(after, o)
+				require.NoError(t, err)
+				require.Equal(t, string(after), string(again), "twice is once")
+
+				back, err := Uninstall(after)
+				require.NoError(t, err)
+				if !slices.Contains(emptyInside, name) {
+					require.Equal(t, string(before), string(back))
+				}
+				gone, err := Parse(back)
+				require.NoError(t, err)
+				require.True(t, equal(without(was), without(gone)), "%s", back)
+				require.NotContains(t, string(back), "hooktrail")
+				r := Check([]File{{Name: "f", Bytes: after}}, Options{})
+				require.Zero(t, r.Count(Error), "%v", r.Findings)
+			})
+		}
+	}
+}
+
+// subsequence tells whether the words stand in s, one after the other.
+func subsequence(words []string, s string) bool {
+	all := strings.Join(words, "")
+	i := 0
+	for j := 0; i < len(all) && j < len(s); j++ {
+		if all[i] == s[j] {
+			i++
+		}
+	}
+	return i == len(all)
+}
+
+func TestInstallEntry(t *testing.T) {
+	after, err := Install([]byte("{\n  \"model\": \"opus\"\n}\n"), InstallOptions{Binary: "/b/hooktrail", Config: "/c.json", Events: []string{"PreToolUse"}})
+	require.NoError(t, err)
+	require.Equal(t, `{
+  "model": "opus",
+  "hooks": {
+    "PreToolUse": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "/b/hooktrail",
+            "args": [
+              "hook",
+              "--config",
+              "/c.json"
+            ],
+            "timeout": 180,
+            "onFailure": "block"
+          }
+        ]
+      }
+    ]
+  }
+}
+`, string(after))
+}
+
+func TestOnFailureStandsOnlyWhereItHasEffect(t *testing.T) {
+	bin, err := os.Executable()
+	require.NoError(t, err)
+	after, err := Install(nil, InstallOptions{Binary: bin, Config: installed.Config})
+	require.NoError(t, err)
+	r := Check([]File{{Name: "f", Bytes: after}}, Options{})
+	require.Empty(t, r.Findings)
+	for _, e := range r.Entries {
+		require.Equal(t, e.Event == "PreToolUse" || e.Event == "PermissionRequest", e.Mode == "block", e.Event)
+		require.NotContains(t, []string{"WorktreeCreate", "MessageDisplay"}, e.Event)
+	}
+	require.Equal(t, 30, len(r.Entries))
+}
+
+func TestWrapAndUnwrap(t *testing.T) {
+	for name, before := range samples(t) {
+		t.Run(name, func(t *testing.T) {
+			o := installed
+			o.Wrap, o.Events = true, []string{"PreToolUse"}
+			after, err := Install(before, o)
+			require.NoError(t, err)
+			r := Check([]File{{Name: "f", Bytes: after}}, Options{})
+			require.Zero(t, r.Count(Error), "%v", r.Findings)
+			for _, e := range r.Entries {
+				if e.Event == "PreToolUse" && e.Type == "command" {
+					require.True(t, e.Blocks, "%+v", e)
+				}
+			}
+			again, err := Install(after, o)
+			require.NoError(t, err)
+			require.Equal(t, string(after), string(again))
+
+			back, err := Uninstall(after)
+			require.NoError(t, err)
+			was, _ := Parse(before)
+			is, err := Parse(back)
+			require.NoError(t, err)
+			require.True(t, equal(without(was), without(is)), "%s", back)
+		})
+	}
+}
+
+func TestInstallRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, in, says string }{
+		{"comments", "{\n// c\n}", "line 2"},
+		{"a trailing comma", `{"a":1,}`, "comma"},
+		{"cut", `{"hooks":{`, "ends"},
+		{"a list", `[]`, "object"},
+		{"hooks a list", `{"hooks":[]}`, "hooks is not an object"},
+		{"an event no list", `{"hooks":{"PreToolUse":{}}}`, "PreToolUse"},
+		{"hooks twice", `{"hooks":{},"hooks":{}}`, "2 times"},
+		{"an event twice", `{"hooks":{"Stop":[],"Stop":[]}}`, "more than once"},
+		{"UTF-16", "\xff\xfe{\x00}\x00", "UTF-16"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Install([]byte(tt.in), installed)
+			require.ErrorContains(t, err, tt.says)
+			require.ErrorIs(t, err, ErrRefused)
+		})
+	}
+	_, err := Install(nil, InstallOptions{Binary: "hooktrail", Config: "/c"})
+	require.ErrorContains(t, err, "absolute")
+}
+
+func fixedNow() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
+
+func TestApplyAndRemoveGiveTheFirstBytesBack(t *testing.T) {
+	for name, before := range samples(t) {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "settings.json")
+			require.NoError(t, os.WriteFile(file, before, 0o640))
+			require.NoError(t, os.Chmod(file, 0o640))
+			link := filepath.Join(dir, "link.json")
+			require.NoError(t, os.Symlink(file, link))
+			s := Store{Dir: filepath.Join(dir, "state", "installed"), Now: fixedNow}
+			o := installed
+			o.Wrap = true
+			for range 2 {
+				c, err := s.Plan(link, o)
+				require.NoError(t, err)
+				require.NoError(t, s.Apply(c, o))
+			}
+			info, err := os.Lstat(link)
+			require.NoError(t, err)
+			require.NotZero(t, info.Mode()&os.ModeSymlink, "the link stays a link")
+			info, err = os.Stat(file)
+			require.NoError(t, err)
+			if runtime.GOOS != "windows" {
+				require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+			}
+			backup, err := os.ReadFile(s.Backup(file))
+			require.NoError(t, err)
+			require.Equal(t, string(before), string(backup))
+
+			c, err := s.PlanRemoval(link)
+			require.NoError(t, err)
+			require.NoError(t, s.Remove(c))
+			back, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, string(before), string(back))
+			left, err := os.ReadDir(s.Dir)
+			require.NoError(t, err)
+			require.Empty(t, left)
+		})
+	}
+}
+
+func TestRemoveAfterSomebodyElseEdited(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "settings.json")
+	require.NoError(t, os.WriteFile(file, []byte("{\n  \"model\": \"opus\"\n}\n"), 0o600))
+	s := Store{Dir: filepath.Join(dir, "state"), Now: fixedNow}
+	c, err := s.Plan(file, installed)
+	require.NoError(t, err)
+	require.NoError(t, s.Apply(c, installed))
+	edited := bytes.Replace(c.After, []byte(`"opus"`), []byte(`"sonnet"`), 1)
+	require.NoError(t, os.WriteFile(file, edited, 0o600))
+	c, err = s.PlanRemoval(file)
+	require.NoError(t, err)
+	require.Equal(t, "{\n  \"model\": \"sonnet\"\n}\n", string(c.After))
+}
+
+func TestANewFileGoesAwayAgain(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".claude", "settings.json")
+	s := Store{Dir: filepath.Join(dir, "state"), Now: fixedNow}
+	c, err := s.Plan(file, installed)
+	require.NoError(t, err)
+	require.NoError(t, s.Apply(c, installed))
+	c, err = s.PlanRemoval(file)
+	require.NoError(t, err)
+	require.NoError(t, s.Remove(c))
+	require.NoFileExists(t, file)
+}
+
+func TestApplyRefusesWhenSomebodyWasFaster(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "settings.json")
+	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
+	s := Store{Dir: filepath.Join(dir, "state"), Now: fixedNow}
+	c, err := s.Plan(file, installed)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte(`{"model":"opus"}`), 0o600))
+	require.ErrorIs(t, s.Apply(c, installed), ErrRefused)
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, `{"model":"opus"}`, string(b))
+}

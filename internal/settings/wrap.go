@@ -1,0 +1,177 @@
+package settings
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"hooktrail/internal/event"
+)
+
+// shell is what a wrapped shell command is run with, as the host does.
+var shell = []string{"/bin/sh", "-c"}
+
+// wrap puts each command entry of others under "hooktrail run". Entries in the
+// background, on events that nobody can hold back by failing, or in another
+// shell are left alone, and so is what is wrapped already.
+func (d *doc) wrap(o InstallOptions) error {
+	for {
+		e, eventName := d.wrappable()
+		if e == nil {
+			return nil
+		}
+		words, exec := argv(e)
+		if !exec {
+			words = append(append([]string{}, shell...), e.Get("command").Text)
+		}
+		args := []string{"run", "--on-failure", wrapMode(e, eventName), "--timeout", fmt.Sprintf("%gs", wrapTimeout(e)), "--config", o.Config, "--"}
+		if err := d.setCommand(e, o.Binary, append(args, words...)); err != nil {
+			return err
+		}
+	}
+}
+
+// wrappable returns the first entry that is still to be wrapped.
+func (d *doc) wrappable() (*Node, string) {
+	for _, m := range d.root.Get("hooks").members() {
+		if m.Name != event.PreToolUse && m.Name != event.PermissionRequest && m.Name != "UserPromptSubmit" {
+			continue
+		}
+		for _, g := range m.Value.Items {
+			for _, e := range g.Get("hooks").items() {
+				t, words := e.Get("type"), []string(nil)
+				if t.IsString() && t.Text == "command" && e.Get("command").IsString() {
+					words, _ = argv(e)
+				}
+				if len(words) == 0 || foreignShell(e) || e.Get("async").IsTrue() || e.Get("asyncRewake").IsTrue() {
+					continue
+				}
+				if w := program(words); len(w) > 0 && isHooktrail(w[0]) {
+					continue
+				}
+				return e, m.Name
+			}
+		}
+	}
+	return nil, ""
+}
+
+// wrapMode is block on a guard's event, unless its author wrote continue.
+func wrapMode(e *Node, eventName string) string {
+	if isGuard(eventName) && text(e, "onFailure") != "continue" {
+		return "block"
+	}
+	return "continue"
+}
+
+// wrapTimeout lies below what the host gives the entry, so that the host does
+// not cancel first.
+func wrapTimeout(e *Node) float64 {
+	t := e.Get("timeout")
+	if t == nil {
+		return 25 // under every timeout that the host has of its own accord on these events
+	}
+	s, err := strconv.ParseFloat(t.Text, 64)
+	if err != nil || s <= 0 {
+		return 25
+	}
+	return math.Round(s*1000-math.Min(s*200, 2000)) / 1000
+}
+
+// setCommand gives an entry a command and arguments. The new arguments stand
+// where the old ones stood, or right after the command.
+func (d *doc) setCommand(e *Node, command string, args []string) error {
+	pos := e.Pos
+	if a := e.Get("args"); a != nil {
+		if err := d.splice(a.Pos, a.End, encode(args, "", "")); err != nil {
+			return err
+		}
+	} else {
+		c := e.Get("command")
+		line, ws := false, ""
+		for _, m := range e.Members {
+			if m.Value == c {
+				line, ws = d.before(m.Pos)
+			}
+		}
+		sep := ", "
+		if line {
+			sep = ",\n" + ws
+		}
+		if err := d.splice(c.End, c.End, sep+`"args": `+encode(args, "", "")); err != nil {
+			return err
+		}
+	}
+	c := d.at(pos).Get("command")
+	return d.splice(c.Pos, c.End, encode(command, "", ""))
+}
+
+// at returns the value that begins at an offset.
+func (d *doc) at(pos int) *Node {
+	var found *Node
+	var walk func(*Node)
+	walk = func(n *Node) {
+		if n.Pos == pos {
+			found = n
+			return
+		}
+		for _, m := range n.Members {
+			walk(m.Value)
+		}
+		for _, i := range n.Items {
+			walk(i)
+		}
+	}
+	walk(d.root)
+	return found
+}
+
+// unwrap gives wrapped entries their own command back.
+func (d *doc) unwrap() error {
+	for {
+		e, inner := d.wrapped()
+		if e == nil {
+			return nil
+		}
+		if len(inner) == 3 && inner[0] == shell[0] && inner[1] == shell[1] {
+			if err := d.unset(e, inner[2]); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.setCommand(e, inner[0], append([]string{}, inner[1:]...)); err != nil {
+			return err
+		}
+	}
+}
+
+// wrapped returns the first entry that wrap has made, and what it wraps.
+func (d *doc) wrapped() (*Node, []string) {
+	for _, m := range d.root.Get("hooks").members() {
+		for _, g := range m.Value.Items {
+			for _, e := range g.Get("hooks").items() {
+				words, exec := argv(e)
+				if !exec || len(words) < 10 || !isHooktrail(words[0]) || words[1] != "run" || words[2] != "--on-failure" || words[8] != "--" {
+					continue
+				}
+				return e, words[9:]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// unset gives an entry a shell command and takes its arguments out.
+func (d *doc) unset(e *Node, command string) error {
+	pos := e.Pos
+	for i, m := range e.Members {
+		if m.Name == "args" {
+			if err := d.remove(e, i); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	c := d.at(pos).Get("command")
+	return d.splice(c.Pos, c.End, encode(command, "", ""))
+}
