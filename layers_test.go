@@ -34,6 +34,7 @@ var layers = map[string][]string{
 	"internal/zerto":           {"internal/reason", "internal/config", "internal/guard"},
 	"internal/zerto/zertotest": {},
 	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
+	"internal/report":          {"internal/audit"},
 	"internal/ship":            {"internal/audit"},
 	"internal/natsd":           {},
 	"internal/serve":           {"internal/reason", "internal/answer", "internal/audit", "internal/ship"},
