@@ -163,9 +163,9 @@ func (c *checker) onFailure(e *entry, v *Node, path string) {
 	switch {
 	case v.IsString() && (v.Text == "block" || v.Text == "continue"):
 		e.written = v.Text
-	case Older(c.o.Client, sinceOnFailure):
+	case Older(c.o.Client, SinceOnFailure):
 		c.add(Error, v.Pos, path, "on-failure", fmt.Sprintf("onFailure must be exactly \"block\" or \"continue\", this is %s", show(v)),
-			fmt.Sprintf("the host %s ignores the key; from %s on it does not load the entry", c.o.Client, sinceOnFailure))
+			fmt.Sprintf("the host %s ignores the key; from %s on it does not load the entry", c.o.Client, SinceOnFailure))
 	default:
 		hint := `write "block" to block the call when the hook fails`
 		if v.IsString() && strings.EqualFold(strings.TrimSpace(v.Text), "continue") {
