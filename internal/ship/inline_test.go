@@ -109,6 +109,21 @@ func TestInlineRecoversPanics(t *testing.T) {
 	require.ErrorContains(t, Inline(bg, o, time.Second), "planted")
 }
 
+// The budget ends while the outage is being recorded: the back-off is known all
+// the same, or the next call would pay again.
+func TestBackOffIsKeptWhenTheRecordHangs(t *testing.T) {
+	l := newTestLog(t)
+	l.add(1)
+	o := l.options("nats://127.0.0.1:1")
+	hang := make(chan struct{})
+	defer close(hang)
+	o.Note = func(context.Context, string, string) error { <-hang; return nil }
+	require.ErrorIs(t, Inline(bg, o, 0), context.DeadlineExceeded)
+	c, err := loadCursor(DefaultCursor(l.path))
+	require.NoError(t, err)
+	require.Equal(t, 1, c.Trouble.Fails)
+}
+
 // A backlog is worked off over several calls, none of which runs over.
 func TestInlineWorksOffABacklog(t *testing.T) {
 	l, srv := newTestLog(t), startServer(t, func(o *server.Options) { o.SyncAlways = true })
