@@ -12,6 +12,7 @@ func commands() []command {
 		{"serve", "HTTP hook endpoint, shipping, metrics", runServe},
 		{"install", "put hooktrail into a settings file", runInstall},
 		{"uninstall", "take it out again", runUninstall},
+		{"doctor", "prove that it works, or say what is wrong", runDoctor},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
 		{"checkpoints", "checkpoints the guard asked for: pending, confirmed, late, failed", runCheckpoints},
 		{"demo", "the whole pipeline on this machine, nothing to set up", runDemo},

@@ -12,8 +12,9 @@ import (
 func (c *checker) hooks(n *Node, path string) {
 	if !n.IsObject() {
 		hint := `hooks is an object of events: "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}`
-		if n.IsList() && slices.ContainsFunc(n.Items, isGroup) || !n.IsList() {
-			c.voids("hooks is not an object of events")
+		if n.IsList() && len(n.Items) > 0 { // any other value is only dropped
+			c.voids("hooks is a list")
+			hint += "; " + voidHint
 		}
 		c.add(Error, n.Pos, path, "hooks-type", "hooks must be an object of events, this is "+n.what(), hint)
 		return
@@ -142,7 +143,7 @@ func holdsGuards(n *Node) bool {
 // whole file away, on another it drops the entry.
 func (c *checker) bad(eventName string, at *Node, path, code, message, hint string) {
 	consequence := "only this is dropped"
-	if isGuard(eventName) {
+	if isGuard(eventName) && (code != "event-type" || at.Kind != 'n') {
 		c.voids(Dotted(path) + " cannot be loaded")
 		consequence = voidHint
 	}

@@ -390,3 +390,21 @@ func TestMachinesCalledLikeAFault(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowAnswersNeverPassTheBudget makes every answer slower and slower. The
+// lab checks that each call ends in time.
+func TestSlowAnswersNeverPassTheBudget(t *testing.T) {
+	for delay := 500 * time.Millisecond; delay < 22*time.Second; delay += 700 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			w := one(zertotest.Group{})
+			w.Knobs.Delay = delay
+			l := newLab(t, w)
+			out := l.protect(20*time.Second, "app01")
+			require.Contains(t, []reason.Code{"guard_checkpoint_confirmed", "guard_checkpoint_unconfirmed", "guard_lookup_failed"}, out.Code, out.Message)
+			if out.Code == reason.GuardCheckpointConfirmed {
+				require.False(t, time.Now().Before(l.z.Posts()[0].Listed))
+			}
+			require.LessOrEqual(t, len(l.tags()), 1)
+		})
+	}
+}
