@@ -360,7 +360,11 @@ func TestGroupLogSharesWrites(t *testing.T) {
 	for range 50 {
 		go func() { errs <- g.Record(context.Background(), &audit.Event{}) }()
 	}
-	require.Eventually(t, func() bool { return len(g.work) >= 49 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return len(g.waiting) == 49
+	}, 5*time.Second, time.Millisecond)
 	close(l.gate)
 	for range 50 {
 		require.NoError(t, <-errs)
@@ -383,15 +387,27 @@ func TestGroupLogFailsForAll(t *testing.T) {
 	require.NoError(t, g.Err())
 }
 
+// A caller that leaves while it waits is still written, and others behind it are
+// not forgotten.
 func TestGroupLogCallerMayLeave(t *testing.T) {
 	l := &slowLog{gate: make(chan struct{})}
 	g := NewGroupLog(l, 0)
+	first, third := make(chan error, 1), make(chan error, 1)
+	waits := func(n int) func() bool {
+		return func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.writing && len(g.waiting) == n }
+	}
+	go func() { first <- g.Record(context.Background(), &audit.Event{}) }()
+	require.Eventually(t, waits(0), 5*time.Second, time.Millisecond)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, g.Record(ctx, &audit.Event{}), context.DeadlineExceeded)
+	go func() { third <- g.Record(context.Background(), &audit.Event{}) }()
+	require.Eventually(t, waits(2), 5*time.Second, time.Millisecond)
 	close(l.gate)
+	require.NoError(t, <-first)
+	require.NoError(t, <-third)
 	g.Close()
-	require.Equal(t, 1, l.events)
+	require.Equal(t, 3, l.events)
 }
 
 func TestMetricsFromTheLog(t *testing.T) {
