@@ -419,12 +419,14 @@ func TestMetricsFromTheLog(t *testing.T) {
 	for i := range maxSeries * 2 {
 		m.Event(ship.Meta{Kind: "log", Reason: "r_" + strings.Repeat("a", i%30) + string(rune('a'+i%26)) + string(rune('a'+i/26%26)), DurationMs: -1})
 	}
+	full := m.Counting(&slowLog{err: errors.New("disk full")})
+	require.Error(t, full.Record(context.Background(), &audit.Event{}))
 	var b bytes.Buffer
 	m.Write(&b)
 	for _, want := range []string{
 		`hooktrail_invocations_total{layer="guard",decision="allowed",reason="guard_read_only",gate="allow"} 1`,
 		`hooktrail_invocation_duration_seconds_bucket{le="0.005"} 1`,
-		`hooktrail_audit_failures_total 1`,
+		`hooktrail_audit_failures_total 2`,
 		`hooktrail_events_total{kind="permission",layer="permission",decision="denied",reason="permission_rule",gate=""} 1`,
 		`hooktrail_invocations_total{layer="other",decision="other",reason="",gate=""} 1`,
 	} {
