@@ -29,11 +29,12 @@ var layers = map[string][]string{
 	"internal/audit":     {"internal/reason"},
 	"internal/supervise": {},
 	"internal/snapshot":  {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
-	"internal/settings":  {"internal/config", "internal/event", "internal/gate"},
+	"internal/settings":  {"internal/config", "internal/event", "internal/schema", "internal/gate"},
 
 	"internal/zerto":           {"internal/reason", "internal/config", "internal/guard"},
 	"internal/zerto/zertotest": {},
 	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
+	"internal/observe":         {"internal/reason", "internal/event", "internal/gate", "internal/audit"},
 	"internal/report":          {"internal/audit"},
 	"internal/ship":            {"internal/audit"},
 	"internal/natsd":           {},
