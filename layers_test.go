@@ -31,7 +31,7 @@ var layers = map[string][]string{
 	"internal/snapshot":  {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
 	"internal/settings":  {"internal/config", "internal/event", "internal/schema", "internal/gate"},
 
-	"internal/settings/doctor": {"internal/audit", "internal/config", "internal/settings", "internal/gate", "internal/event", "internal/reason"},
+	"internal/settings/doctor": {"internal/settings"},
 	"internal/zerto":           {"internal/reason", "internal/config", "internal/guard"},
 	"internal/zerto/zertotest": {},
 	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
