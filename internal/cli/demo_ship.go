@@ -11,7 +11,7 @@ import (
 // ship takes the log to a NATS server in this process and shows what a consumer
 // gets from there.
 func (d *demo) ship(ctx context.Context, dir string) error {
-	d.s.printf("\n%s\n", d.bold("Shipped to NATS JetStream, a real server in this process, and read back by a consumer."))
+	d.s.printf("\n%s\n", d.s.bold("Shipped to NATS JetStream, a real server in this process, and read back by a consumer."))
 	srv, err := natsd.Start(natsd.Options{Dir: filepath.Join(dir, "nats")})
 	if err != nil {
 		return err
