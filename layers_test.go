@@ -32,7 +32,6 @@ var layers = map[string][]string{
 	"internal/settings":        {"internal/config", "internal/event", "internal/schema", "internal/gate"},
 	"internal/settings/doctor": {"internal/settings"},
 
-	"internal/settings/doctor": {"internal/settings"},
 	"internal/zerto":           {"internal/reason", "internal/config", "internal/guard"},
 	"internal/zerto/zertotest": {},
 	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
