@@ -76,7 +76,7 @@ func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Ho
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}
-	budget := set.Guard.Budget.Or(guard.DefaultBudget)
+	auditTimeout := set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second
 	return hook.New(hook.Options{
 		Log:   log,
 		Judge: judge,
@@ -85,12 +85,23 @@ func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Ho
 			Timeout:  time.Duration(set.Hook.StdinTimeout),
 			Grace:    time.Duration(set.Hook.StdinGrace),
 		},
-		JudgeTimeout: budget,
-		AuditTimeout: set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second,
+		JudgeTimeout: judgeTimeout(set, auditTimeout),
+		AuditTimeout: auditTimeout,
 		Continue:     set.Audit.OnFailure == "continue",
 		ConfigSHA256: set.SHA256,
 		Now:          s.Now,
 	})
+}
+
+// judgeTimeout is the guard's budget, cut so that reading, judging and recording
+// stay within hook.deadline.
+func judgeTimeout(set *settings, auditTimeout time.Duration) time.Duration {
+	budget := set.Guard.Budget.Or(guard.DefaultBudget)
+	if set.Hook.Deadline == 0 {
+		return budget
+	}
+	rest := time.Duration(set.Hook.Deadline) - set.Hook.StdinTimeout.Or(3*time.Second) - auditTimeout
+	return max(min(budget, rest), 100*time.Millisecond)
 }
 
 // newGuard compiles the catalogue and its provider.
