@@ -26,6 +26,7 @@ type session struct {
 	Env                  []string
 	Files                map[string]string // in the project
 	Timeout              time.Duration     // zero means 90 s
+	home                 string            // empty means a new one
 }
 
 // A run is what came of a session.
@@ -63,6 +64,9 @@ func play(t *testing.T, s session) *run {
 	bin := client(t)
 	dir := t.TempDir()
 	r := &run{Home: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project")}
+	if s.home != "" {
+		r.Home = s.home
+	}
 	put := func(path, text string) {
 		if text == "" {
 			return

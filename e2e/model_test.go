@@ -45,7 +45,7 @@ type model struct {
 	turns []turn
 	asked int
 	told  map[string]told // by tool use id
-	texts []string        // texts beside results: reminders, context
+	last  string          // the last conversation that the client sent, as it came
 }
 
 func newModel(t *testing.T, turns []turn) *model {
@@ -94,6 +94,7 @@ func (m *model) message(w http.ResponseWriter, body []byte) {
 		}
 		m.asked++
 		id = fmt.Sprintf("msg_%d", m.asked)
+		m.last = string(body)
 		m.mu.Unlock()
 	}
 	blocks := []map[string]any{}
@@ -151,18 +152,14 @@ func (m *model) listen(req request) {
 			Type    string          `json:"type"`
 			ID      string          `json:"tool_use_id"`
 			Error   bool            `json:"is_error"`
-			Text    string          `json:"text"`
 			Content json.RawMessage `json:"content"`
 		}
 		if msg.Role != "user" || json.Unmarshal(msg.Content, &blocks) != nil {
 			continue
 		}
 		for _, b := range blocks {
-			switch b.Type {
-			case "tool_result":
+			if b.Type == "tool_result" {
 				m.told[b.ID] = told{flatten(b.Content), b.Error}
-			case "text":
-				m.texts = append(m.texts, b.Text)
 			}
 		}
 	}

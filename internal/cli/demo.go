@@ -24,7 +24,8 @@ import (
 const demoAbout = `Shows the pipeline on this machine with nothing set up: recorded hook events go
 through the guard, a simulated Zerto Virtual Manager with a vSphere, an Azure and
 an AWS site makes the checkpoints (a minute passes in a second), every event is
-written to a log, and the log is checked. All of it happens in a temporary
+written to a log, the log is checked, and shipped to a NATS server that runs in
+this process. All of it happens in a temporary
 folder, which --keep leaves behind.`
 
 // demoSpeed is how much faster than real time the simulated ZVM runs.
@@ -56,6 +57,9 @@ func runDemo(ctx context.Context, s *Stdio, args []string) int {
 	}
 	if status := d.end(ctx); status != exitOK {
 		return status
+	}
+	if err := d.ship(ctx, dir); err != nil {
+		return s.fail("demo", "%v", err)
 	}
 	if *keep {
 		s.printf("\nThe log is %s\n", d.log)
@@ -147,7 +151,7 @@ func (d *demo) play(ctx context.Context, scene demoScene) error {
 			return ctx.Err()
 		}
 	}
-	d.s.printf("\n%s\n", d.bold(scene.title))
+	d.s.printf("\n%s\n", d.s.bold(scene.title))
 	reply := d.hook.Run(ctx, strings.NewReader(scene.event))
 	d.s.printf("  event   %s\n", short(scene.event))
 	d.s.printf("  answer  %s\n", strings.ReplaceAll(answerLine(reply), "\n", "\n          "))
@@ -168,18 +172,11 @@ func (d *demo) end(ctx context.Context) int {
 		return d.s.fail("demo", "%v", err)
 	}
 	d.s.printf("\n%s\n  events %d to %d in one chain, each on disk before its answer; findings: %d\n",
-		d.bold("The log, checked line by line."), report.First, report.Last, len(report.Findings))
+		d.s.bold("The log, checked line by line."), report.First, report.Last, len(report.Findings))
 	if !report.Sound() {
 		return exitFindings
 	}
 	return exitOK
-}
-
-func (d *demo) bold(text string) string {
-	if d.s.Colour() {
-		return "\x1b[1m" + text + "\x1b[0m"
-	}
-	return text
 }
 
 func answerLine(r answer.Reply) string {

@@ -147,7 +147,7 @@ func (w *service) run(ctx context.Context, remote bool) error {
 	group := serve.NewGroupLog(log, 0)
 	defer group.Close()
 	m := serve.NewMetrics()
-	flow := newHookOn(w.s, w.set, nil, group)
+	flow := newHookOn(w.s, w.set, nil, m.Counting(group))
 	srv, err := serve.New(serve.Options{
 		Handler: func(ctx context.Context, body io.Reader) answer.Reply { return flow.Run(ctx, body) },
 		Token:   token, Listen: w.set.Serve.Listen, Socket: w.set.Serve.Socket, MetricsListen: w.set.Serve.Metrics,

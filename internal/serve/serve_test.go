@@ -360,7 +360,11 @@ func TestGroupLogSharesWrites(t *testing.T) {
 	for range 50 {
 		go func() { errs <- g.Record(context.Background(), &audit.Event{}) }()
 	}
-	require.Eventually(t, func() bool { return len(g.work) >= 49 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return len(g.waiting) == 49
+	}, 5*time.Second, time.Millisecond)
 	close(l.gate)
 	for range 50 {
 		require.NoError(t, <-errs)
@@ -383,15 +387,27 @@ func TestGroupLogFailsForAll(t *testing.T) {
 	require.NoError(t, g.Err())
 }
 
+// A caller that leaves while it waits is still written, and others behind it are
+// not forgotten.
 func TestGroupLogCallerMayLeave(t *testing.T) {
 	l := &slowLog{gate: make(chan struct{})}
 	g := NewGroupLog(l, 0)
+	first, third := make(chan error, 1), make(chan error, 1)
+	waits := func(n int) func() bool {
+		return func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.writing && len(g.waiting) == n }
+	}
+	go func() { first <- g.Record(context.Background(), &audit.Event{}) }()
+	require.Eventually(t, waits(0), 5*time.Second, time.Millisecond)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, g.Record(ctx, &audit.Event{}), context.DeadlineExceeded)
+	go func() { third <- g.Record(context.Background(), &audit.Event{}) }()
+	require.Eventually(t, waits(2), 5*time.Second, time.Millisecond)
 	close(l.gate)
+	require.NoError(t, <-first)
+	require.NoError(t, <-third)
 	g.Close()
-	require.Equal(t, 1, l.events)
+	require.Equal(t, 3, l.events)
 }
 
 func TestMetricsFromTheLog(t *testing.T) {
@@ -403,12 +419,14 @@ func TestMetricsFromTheLog(t *testing.T) {
 	for i := range maxSeries * 2 {
 		m.Event(ship.Meta{Kind: "log", Reason: "r_" + strings.Repeat("a", i%30) + string(rune('a'+i%26)) + string(rune('a'+i/26%26)), DurationMs: -1})
 	}
+	full := m.Counting(&slowLog{err: errors.New("disk full")})
+	require.Error(t, full.Record(context.Background(), &audit.Event{}))
 	var b bytes.Buffer
 	m.Write(&b)
 	for _, want := range []string{
 		`hooktrail_invocations_total{layer="guard",decision="allowed",reason="guard_read_only",gate="allow"} 1`,
 		`hooktrail_invocation_duration_seconds_bucket{le="0.005"} 1`,
-		`hooktrail_audit_failures_total 1`,
+		`hooktrail_audit_failures_total 2`,
 		`hooktrail_events_total{kind="permission",layer="permission",decision="denied",reason="permission_rule",gate=""} 1`,
 		`hooktrail_invocations_total{layer="other",decision="other",reason="",gate=""} 1`,
 	} {

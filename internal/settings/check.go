@@ -168,7 +168,7 @@ func reading(err error) string {
 
 // repeated finds names that stand twice in an object.
 func (c *checker) repeated(n *Node, path string) {
-	switch n.Kind {
+	switch n.Kind { //nolint:exhaustive // only these two hold others
 	case '[':
 		for i, item := range n.Items {
 			c.repeated(item, index(path, i))

@@ -130,7 +130,7 @@ func TestTLS(t *testing.T) {
 		{"mutual", withTLS(t, good, goodKey, client), Conn{CAFile: good, CertFile: client, KeyFile: clientKey}, ""},
 		{"unknown authority", withTLS(t, good, goodKey, ""), Conn{}, "certificate"},
 		{"expired", withTLS(t, old, oldKey, ""), Conn{CAFile: old}, "expired"},
-		{"no client certificate", withTLS(t, good, goodKey, client), Conn{CAFile: good}, "ertificate"},
+		{"no client certificate", withTLS(t, good, goodKey, client), Conn{CAFile: good}, "tls"},
 		{"half a client certificate", withTLS(t, good, goodKey, client), Conn{CAFile: good, CertFile: client}, "both"},
 		{"no such CA file", withTLS(t, good, goodKey, ""), Conn{CAFile: "/no/such/file"}, "no such file"},
 	} {

@@ -58,6 +58,7 @@ func TestKnobs(t *testing.T) {
 		{"unlicensed", with(knobs{Unlicensed: true}), blind, 0},
 		{"ZVM an hour ahead", with(knobs{ClockSkew: time.Hour}), yes, 1},
 		{"ZVM a day behind", with(knobs{ClockSkew: -24 * time.Hour}), yes, 1},
+		{"ZVM two years behind", with(knobs{ClockSkew: -2 * 365 * 24 * time.Hour}), yes, 1},
 		{"ZVM in another zone", with(knobs{LocalOffset: 5 * time.Hour}), yes, 1},
 		{"no server time", with(knobs{NoServerTime: true, ClockSkew: 3 * time.Hour}), yes, 1},
 		{"task takes long", with(knobs{TaskDelay: time.Hour}), yes, 1},

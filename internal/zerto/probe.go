@@ -73,10 +73,9 @@ func (p *Provider) probeMachines(ctx context.Context, say sayer) {
 	say(len(rows) == 0, "How many machines are protected?", "%d (machine and group)", len(rows))
 	const nobody = "hooktrail-doctor-asks-for-nobody"
 	some, err := f.list(ctx, url.Values{"vmIdentifier": {nobody}})
-	switch {
-	case err == nil:
+	if err == nil {
 		say(false, "What becomes of an identifier that nobody has?", "an answer with %d machines", len(some))
-	default:
+	} else {
 		say(!notFound(err, nobody), "What becomes of an identifier that nobody has?", "%v", err)
 	}
 	for _, r := range rows {

@@ -3,7 +3,7 @@ package doctor
 import (
 	"bytes"
 	"context"
-	"encoding/json" //nolint:depguard // our own event is encoded
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"

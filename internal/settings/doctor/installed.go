@@ -15,8 +15,8 @@ func client(o Options) []Check {
 	switch {
 	case o.Client == "":
 		return []Check{{name, Warning, "no claude program was found, so its version is not known", "put it on PATH"}}
-	case settings.Older(o.Client, "2.1.295"):
-		return []Check{{name, Warning, "client " + o.Client + " ignores onFailure: when hooktrail cannot even start, the call runs", "update to 2.1.295 or later"}}
+	case settings.Older(o.Client, settings.SinceOnFailure):
+		return []Check{{name, Warning, "client " + o.Client + " ignores onFailure: when hooktrail cannot even start, the call runs", "update to " + settings.SinceOnFailure + " or later"}}
 	}
 	return []Check{{name, OK, "client " + o.Client + " reads onFailure", ""}}
 }
@@ -70,6 +70,8 @@ func entries(o Options, r settings.Report) ([]ours, []Check) {
 		switch {
 		case !e.Runs:
 			lines = append(lines, Check{name, Failed, where + ": the guard does not run: " + e.Why, "hooktrail install, or mend the file"})
+		case !e.Blocks && e.Mode == "block" && settings.Older(o.Client, settings.SinceOnFailure):
+			lines = append(lines, Check{name, Warning, where + ": " + e.Why, "update the client"})
 		case !e.Blocks && e.Mode == "block":
 			lines = append(lines, Check{name, Failed, where + ": " + e.Why, "update the client, or take async out"})
 		case !e.Blocks:

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"hooktrail/internal/audit"
+	"hooktrail/internal/report"
+)
+
+const reportAbout = `Answers a question about the audit log; without NAME, the picture of the last day.
+Without FILE it reads all files of the log, rotated and compressed ones included;
+"-" is standard input.
+
+reports:
+`
+
+func runReport(ctx context.Context, s *Stdio, args []string) int {
+	var c common
+	about := strings.Builder{}
+	about.WriteString(reportAbout)
+	for _, r := range report.Reports() {
+		fmt.Fprintf(&about, "  %-24s %s\n", strings.TrimSpace(r.Name+" "+r.Arg), r.Question)
+	}
+	fl := newFlags(s, "report", "[NAME [ARG]] [FLAGS] [FILE...]", about.String())
+	c.register(fl)
+	since := fl.Duration("since", 0, "only events of this last `time`, such as 24h (default: all; 24h for the overview)")
+	by := fl.String("by", "", "group by these `fields` instead, with commas: hookName, host, hour, …")
+	asJSON := fl.Bool("json", false, "print JSON: one object a row, with its section")
+	asCSV := fl.Bool("csv", false, "print CSV")
+	name, arg, rest := reportWords(args)
+	if status, ok := parse(s, fl, rest); !ok {
+		return status
+	}
+	run, err := report.New(name, arg, fields(*by))
+	if err != nil {
+		return s.fail("report", "%s", printable(err.Error()))
+	}
+	if name == "" && *since == 0 && fl.NArg() == 0 {
+		*since = 24 * time.Hour
+	}
+	var from time.Time
+	if *since > 0 {
+		from = s.Now().Add(-*since)
+	}
+	files, err := c.files(s, fl.Args())
+	if err != nil {
+		return s.fail("report", "%s", printable(err.Error()))
+	}
+	totals, err := report.Each(ctx, s.In, files, from, run.Add)
+	if err != nil {
+		return s.fail("report", "%s", printable(err.Error()))
+	}
+	switch {
+	case *asJSON:
+		err = reportJSON(s, run.Sections())
+	case *asCSV:
+		err = reportCSV(s, run.Sections())
+	default:
+		err = s.table(run.Sections(), totals)
+	}
+	if err != nil {
+		return s.fail("report", "%s", printable(err.Error()))
+	}
+	if totals.Broken > 0 {
+		_, _ = fmt.Fprintf(s.Err, "hooktrail report: %d lines were no events and are left out; hooktrail verify says which\n", totals.Broken)
+	}
+	return exitOK
+}
+
+// reportWords takes the report's name and argument off the front: flags may
+// stand behind them. What is a file is no name and no argument.
+func reportWords(args []string) (name, arg string, rest []string) {
+	word := func() bool {
+		if len(args) == 0 || args[0] == "" || strings.HasPrefix(args[0], "-") {
+			return false
+		}
+		_, err := os.Stat(args[0])
+		return err != nil
+	}
+	if !word() {
+		return "", "", args
+	}
+	name, args = args[0], args[1:]
+	for _, r := range report.Reports() {
+		if r.Name == name && r.Arg != "" && word() {
+			return name, args[0], args[1:]
+		}
+	}
+	return name, "", args
+}
+
+func fields(by string) []string {
+	if by == "" {
+		return nil
+	}
+	return strings.Split(by, ",")
+}
+
+// files returns the named files, or those of the log.
+func (c *common) files(s *Stdio, named []string) ([]string, error) {
+	if len(named) > 0 {
+		return named, nil
+	}
+	set, fault := c.load(s)
+	if set.Log == "" {
+		return nil, errors.New("the audit log has no place: set --log or HOME")
+	}
+	if fault != nil && c.log == "" {
+		return nil, fault
+	}
+	files, err := audit.Files(set.Log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no log at %s yet; name one with --log", set.Log)
+	}
+	return files, err
+}
+
+// maxCell bounds a cell of a table, in characters.
+const maxCell = 60
+
+// table prints sections for people.
+func (s *Stdio) table(sections []report.Section, t report.Totals) error {
+	s.printf("%d events, %s to %s\n", t.Events, or(t.First, "-"), or(t.Last, "-"))
+	for _, sec := range sections {
+		s.printf("\n%s\n", s.bold(printable(sec.Title)))
+		if len(sec.Rows) == 0 {
+			s.printf("  none\n")
+			continue
+		}
+		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(sec.Columns, "\t"))
+		top := highest(sec)
+		for _, row := range sec.Rows {
+			cells := make([]string, len(row))
+			for i, v := range row {
+				cells[i] = tableCell(v)
+			}
+			if s.OutTerminal && top > 0 {
+				v, _ := strconv.ParseFloat(row[sec.Bar], 64)
+				cells = append(cells, strings.Repeat("█", int(v/top*20)))
+			}
+			_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t"))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func highest(sec report.Section) (top float64) {
+	if sec.Bar < 0 || len(sec.Rows) < 2 {
+		return 0
+	}
+	for _, row := range sec.Rows {
+		v, _ := strconv.ParseFloat(row[sec.Bar], 64)
+		top = max(top, v)
+	}
+	return top
+}
+
+func tableCell(v string) string {
+	v = strings.ReplaceAll(printable(v), "\t", " ")
+	if utf8.RuneCountInString(v) > maxCell {
+		v = string([]rune(v)[:maxCell-1]) + "…"
+	}
+	return or(v, "-")
+}
+
+func (s *Stdio) bold(text string) string {
+	if s.Colour() {
+		return "\x1b[1m" + text + "\x1b[0m"
+	}
+	return text
+}
+
+func reportJSON(s *Stdio, sections []report.Section) error {
+	for _, sec := range sections {
+		for _, row := range sec.Rows {
+			o := map[string]string{"section": sec.Title}
+			for i, c := range sec.Columns {
+				o[c] = row[i]
+			}
+			if err := writeJSON(s.Out, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reportCSV prints one table after the other, each with its heading. A cell that
+// a spreadsheet would take for a formula is quoted with an apostrophe.
+func reportCSV(s *Stdio, sections []report.Section) error {
+	for i, sec := range sections {
+		if i > 0 {
+			s.printf("\n")
+		}
+		w := csv.NewWriter(s.Out)
+		if err := w.Write(sec.Columns); err != nil {
+			return err
+		}
+		for _, row := range sec.Rows {
+			cells := make([]string, len(row))
+			for i, v := range row {
+				v = printable(v)
+				if v != "" && strings.ContainsRune("=+-@", rune(v[0])) && !isNumber(v) {
+					v = "'" + v
+				}
+				cells[i] = v
+			}
+			if err := w.Write(cells); err != nil {
+				return err
+			}
+		}
+		w.Flush()
+		if err := w.Error(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isNumber(v string) bool {
+	_, err := strconv.ParseFloat(v, 64)
+	return err == nil
+}
+
+func or(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}
