@@ -36,6 +36,8 @@ var layers = map[string][]string{
 	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
 	"internal/ship":            {"internal/audit"},
 	"internal/natsd":           {},
+	"internal/observe":         {"internal/reason", "internal/event", "internal/audit"},
+	"internal/report":          {"internal/reason", "internal/audit"},
 	"internal/serve":           {"internal/reason", "internal/answer", "internal/audit", "internal/ship"},
 	"cmd/hooktrail":            {"internal/cli"},
 }

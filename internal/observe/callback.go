@@ -165,6 +165,9 @@ func (l Lookup) callback(s stamp, a attachment, via string) *audit.Event {
 	mode := l.onFailure(a.HookEvent, toolOfHook(a.HookName), a.Command)
 	switch a.Type {
 	case "hook_non_blocking_error":
+		if a.Command == "" && a.ExitCode != nil && *a.ExitCode == 0 {
+			r.exitCode = nil // an http hook that could not be reached
+		}
 		words := strings.TrimPrefix(a.Stderr, "Failed with non-blocking status code: ")
 		if strings.Contains(words, failedMark) || strings.Contains(words, timedOutMark) {
 			mode, r.exitCode = "block", nil // the host puts a 2 there, whatever it was

@@ -93,6 +93,9 @@ func classOf(e *audit.Event) (class, bool) {
 		}
 	case audit.Permission:
 		c.outcome, c.hookEvent = string(e.Decision), ""
+		if e.Decision == reason.Blocked { // OpenTelemetry's word for a refusal it does not explain
+			c.outcome = string(reason.Denied)
+		}
 	case audit.Invocation, audit.Checkpoint, audit.LogKind:
 		return class{}, false
 	default:
