@@ -96,7 +96,9 @@ func classOf(e *audit.Event) (class, bool) {
 		if e.Decision == reason.Blocked { // OpenTelemetry's word for a refusal it does not explain
 			c.outcome = string(reason.Denied)
 		}
-	case audit.Invocation, audit.Checkpoint, audit.LogKind:
+	case audit.LogKind: // a transcript of unknown shape
+		return class{session: e.SessionID, toolUse: e.TranscriptPath, kind: string(e.Kind)}, e.TranscriptPath != ""
+	case audit.Invocation, audit.Checkpoint:
 		return class{}, false
 	default:
 		return class{}, false

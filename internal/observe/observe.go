@@ -207,3 +207,27 @@ func (ob *Observer) ran(toolUse string) bool {
 	}
 	return false
 }
+
+// Note tells the hooks of live sessions what was recorded from elsewhere, so
+// that they do not record it again.
+func Note(ctx context.Context, stateDir string, events []*audit.Event) error {
+	bySession := map[string][]*audit.Event{}
+	for _, e := range events {
+		bySession[e.SessionID] = append(bySession[e.SessionID], e)
+	}
+	for session, events := range bySession {
+		st, s, err := openStore(ctx, stateDir, session)
+		if err != nil {
+			return fmt.Errorf("lock session: %w", err)
+		}
+		for _, e := range events {
+			s.note(e)
+		}
+		err = st.save(s)
+		st.close()
+		if err != nil {
+			return fmt.Errorf("note session: %w", err)
+		}
+	}
+	return nil
+}

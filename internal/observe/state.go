@@ -52,7 +52,10 @@ func (s *state) fresh(e *audit.Event, source string) bool {
 	}
 	k := c.key()
 	if s.Got == nil {
-		s.Got, s.Have = map[string]map[string]int{}, map[string]int{}
+		s.Got = map[string]map[string]int{}
+	}
+	if s.Have == nil {
+		s.Have = map[string]int{}
 	}
 	if s.Got[source] == nil {
 		s.Got[source] = map[string]int{}
@@ -129,3 +132,20 @@ func (st *store) save(s state) error {
 }
 
 func (st *store) close() { _ = st.lock.Unlock() }
+
+// note counts a fact that came to the record without this state's doing.
+func (s *state) note(e *audit.Event) {
+	c, ok := classOf(e)
+	if !ok {
+		return
+	}
+	k := c.key()
+	if s.Have == nil {
+		s.Have = map[string]int{}
+	}
+	if s.Have[k] == 0 {
+		s.Order = append(s.Order, k)
+	}
+	s.Have[k]++
+	s.prune()
+}
