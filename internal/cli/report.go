@@ -160,7 +160,7 @@ func harmless(text string) string {
 	return text
 }
 
-const maxCell = 60
+const maxCell = 64
 
 func printReport(s *Stdio, res *report.Result) {
 	for i, t := range res.Tables {

@@ -86,7 +86,7 @@ func (ob *Observer) Observe(ctx context.Context, e *event.Event) ([]*audit.Event
 		}
 	}
 	for _, ev := range ob.o.Lookup.fromPayload(p, ob.o.Now(), ob.ran) {
-		if s.fresh(ev, "payload") {
+		if s.fresh(ev, fromPayloads) {
 			events = append(events, ev)
 		}
 	}

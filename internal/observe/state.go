@@ -22,6 +22,9 @@ const (
 	maxClasses = 4096
 )
 
+// fromPayloads is the source of facts that stand in payloads.
+const fromPayloads = "payload"
+
 // A state is what is remembered of one session between two hooks: how far each
 // transcript was read, and how often each class of facts was recorded and met.
 type state struct {
@@ -59,6 +62,9 @@ func (s *state) fresh(e *audit.Event, source string) bool {
 	}
 	if s.Got[source] == nil {
 		s.Got[source] = map[string]int{}
+	}
+	if source == fromPayloads && s.Got[source][k] > 0 {
+		return false // one payload tells of a call once, to as many hooks as are registered
 	}
 	if s.Have[k] == 0 && s.Got[source][k] == 0 {
 		s.Order = append(s.Order, k)

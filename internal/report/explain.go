@@ -93,8 +93,8 @@ func (s *Story) judge() {
 	if len(allowed) > 0 && len(stopped) > 0 {
 		s.Findings = append(s.Findings, fmt.Sprintf("let through by %s, overridden by %s", strings.Join(allowed, "; "), strings.Join(stopped, "; ")))
 	}
-	if ran && len(open) > 0 {
-		s.Findings = append(s.Findings, "it ran although a hook failed: "+strings.Join(open, "; "))
+	if len(open) > 0 {
+		s.Findings = append(s.Findings, "a hook failed, and the host went on: "+strings.Join(open, "; "))
 	}
 }
 

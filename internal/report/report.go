@@ -157,10 +157,10 @@ func aggregateOf(o Options) aggregate {
 			{title: "Calls in bypassPermissions", dims: []string{"user", "host", "tool"}, want: func(r *row) bool {
 				return is(r.mode, "bypassPermissions") && is(r.hookEvent, "PreToolUse") && is(r.decision, "none", "allowed")
 			}},
-			{title: "Tools, by when they were first seen", dims: []string{"host", "tool", "mcpServer"}, want: func(r *row) bool { return len(r.tool) > 0 }, times: true},
+			{title: "Tools, by when they were first seen", dims: []string{"host", "tool", "mcpServer"}, want: func(r *row) bool { return len(r.tool) > 0 }, times: true, sort: "first"},
 		}
 	case "silent-hosts":
-		return counters{{title: "Hosts, by when they were last heard of", dims: []string{"host"}, want: func(*row) bool { return true }, last: true, uniq: []string{"sessions"}}}
+		return counters{{title: "Hosts, by when they were last heard of", dims: []string{"host"}, want: func(*row) bool { return true }, last: true, sort: "last", uniq: []string{"sessions"}}}
 	case "drift":
 		return &drift{counter{
 			title: "Configurations", dims: []string{"host", "configSha256"}, sort: "dims", times: true,
@@ -172,7 +172,7 @@ func aggregateOf(o Options) aggregate {
 		return &retries{}
 	case "session":
 		if o.Arg == "" {
-			return counters{{title: "Sessions", dims: []string{"session", "host", "user"}, want: func(r *row) bool { return len(r.session) > 0 }, times: true, uniq: []string{"calls"}}}
+			return counters{{title: "Sessions", dims: []string{"session", "host", "user"}, want: func(r *row) bool { return len(r.session) > 0 }, times: true, sort: "first"}}
 		}
 		return &picked{list: list{title: "Session " + o.Arg, columns: []string{"time", "seq", "hookEvent", "tool", "layer", "decision", "reason", "gate", "toolUseId"}},
 			want: func(r *row) bool { return string(r.session) == o.Arg }}

@@ -28,7 +28,7 @@ type counter struct {
 	last  bool // adds the last time
 	more  func(dims []string) []any
 	extra []string // the columns of more
-	sort  string   // n (the default) or dims
+	sort  string   // n (the default, the most first), dims, first or last
 
 	seed maphash.Seed
 	m    map[string]*tally
@@ -111,8 +111,13 @@ func (c *counter) table() Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	n := len(c.dims)
+	column := slices.Index(t.Columns, c.sort)
 	slices.SortFunc(t.Rows, func(a, b []any) int {
-		if c.sort != "dims" {
+		if column > 0 {
+			if d := cmp.Compare(a[column].(string), b[column].(string)); d != 0 { //nolint:errcheck // times are strings
+				return d
+			}
+		} else if c.sort != "dims" {
 			if d := cmp.Compare(b[n].(int64), a[n].(int64)); d != 0 { //nolint:errcheck // made above
 				return d
 			}
