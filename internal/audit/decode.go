@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -19,7 +20,7 @@ func Decode(line []byte) (Event, error) {
 	if err := decodeObject(d, e.field); err != nil {
 		return Event{}, fmt.Errorf("decode event: %w", err)
 	}
-	if _, err := d.ReadToken(); err == nil {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return Event{}, errors.New("decode event: something follows the object")
 	}
 	if e.EventID == "" || e.Kind == "" {
@@ -70,7 +71,7 @@ func (e *Event) field(name string, v jsontext.Value) error {
 		if n < 0 {
 			return errors.New("negative")
 		}
-		e.Seq = uint64(n) //nolint:gosec // not negative
+		e.Seq = uint64(n)
 	case "schemaVersion":
 		var n int64
 		err := setInt(&n, v)

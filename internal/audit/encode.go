@@ -85,7 +85,7 @@ type fields struct {
 }
 
 // id bounds an identifier, which is not redacted: it must match what others recorded.
-func (f *fields) id(s string) string { return f.bound(s, f.limits.ids) }
+func (f *fields) id(s string) string { return f.bound(s, f.ids) }
 
 // bound cuts s so that its encoded form has at most limit bytes.
 func (f *fields) bound(s string, limit int) string {

@@ -23,6 +23,18 @@ func Files(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := filesOf(path)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(files))
+	for _, f := range files {
+		names = append(names, f.path)
+	}
+	return names, nil
+}
+
+func filesOf(path string) ([]file, error) {
 	all, err := family(path)
 	if err != nil {
 		return nil, err
@@ -46,13 +58,13 @@ func Files(path string) ([]string, error) {
 		}
 		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.path, b.path))
 	})
-	names := make([]string, 0, len(files))
+	kept := make([]file, 0, len(files))
 	for i, f := range files {
 		if !copied(files, i) {
-			names = append(names, f.path)
+			kept = append(kept, f)
 		}
 	}
-	return names, nil
+	return kept, nil
 }
 
 // A file is one file of a log.

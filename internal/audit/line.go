@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -33,33 +32,45 @@ func linePlace(line []byte) (linePlaceInfo, bool) {
 }
 
 func quickPlace(line []byte) (linePlaceInfo, bool) {
-	var p linePlaceInfo
+	id, seq, prev, ok := rawPlace(line)
+	if !ok {
+		return linePlaceInfo{}, false
+	}
+	return linePlaceInfo{string(id), seq, string(prev)}, true
+}
+
+// rawPlace is quickPlace without copies: id and prev are parts of line.
+func rawPlace(line []byte) (id []byte, seq uint64, prev []byte, ok bool) {
+	const idAt = len(layoutTime)
 	if len(line) < layoutID+len(`","seq":1,"prev":"",`) || string(line[:9]) != `{"time":"` ||
-		string(line[layoutID-36-len(`","eventId":"`):layoutID-36]) != `","eventId":"` {
-		return p, false
+		string(line[idAt-len(`","eventId":"`):idAt]) != `","eventId":"` {
+		return nil, 0, nil, false
 	}
 	rest, ok := bytes.CutPrefix(line[layoutID:], []byte(`","seq":`))
 	if !ok {
-		return p, false
+		return nil, 0, nil, false
 	}
 	n := 0
-	for n < len(rest) && n < 19 && rest[n] >= '0' && rest[n] <= '9' {
-		p.seq = p.seq*10 + uint64(rest[n]-'0')
+	for n < len(rest) && n < 17 && rest[n] >= '0' && rest[n] <= '9' {
+		seq = seq*10 + uint64(rest[n]-'0')
 		n++
 	}
+	if n == 0 || rest[0] == '0' || seq > 1<<53 {
+		return nil, 0, nil, false
+	}
 	rest, ok = bytes.CutPrefix(rest[n:], []byte(`,"prev":"`))
-	if !ok || n == 0 || p.seq == 0 || p.seq > 1<<53 {
-		return p, false
+	if !ok {
+		return nil, 0, nil, false
 	}
 	n = 0
 	for n < len(rest) && n < 64 && isHex(rest[n]) {
 		n++
 	}
 	if n != 0 && n != 64 || len(rest) < n+2 || rest[n] != '"' || rest[n+1] != ',' {
-		return p, false
+		return nil, 0, nil, false
 	}
-	p.id, p.prev = string(line[layoutID-36:layoutID]), string(rest[:n])
-	return p, strings.IndexByte(p.id, '"') < 0 && strings.IndexByte(p.id, '\\') < 0
+	id = line[idAt:layoutID]
+	return id, seq, rest[:n], bytes.IndexByte(id, '"') < 0 && bytes.IndexByte(id, '\\') < 0
 }
 
 func slowPlace(line []byte) (linePlaceInfo, bool) {

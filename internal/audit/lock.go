@@ -64,13 +64,13 @@ func inPlace(f *os.File, name string) bool {
 // makeDir makes dir and what is missing above it, each with mode 0700 whatever
 // the umask says.
 func makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o700)
+	err := os.Mkdir(dir, 0o700) //nolint:gosec // the folder of the configured log
 	if errors.Is(err, fs.ErrNotExist) {
 		if parent := filepath.Dir(dir); parent != dir {
 			if err := makeDir(parent); err != nil {
 				return err
 			}
-			err = os.Mkdir(dir, 0o700)
+			err = os.Mkdir(dir, 0o700) //nolint:gosec // the folder of the configured log
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {

@@ -12,7 +12,7 @@ import (
 // open file: closing f, or the end of the process, releases it.
 func lock(f *os.File) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX) //nolint:gosec // descriptors fit an int
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 		if err == nil {
 			return nil
 		}

@@ -81,13 +81,13 @@ func notRegular(path string, mode fs.FileMode) error {
 // openFile opens or makes a regular file of ours for reading and writing, with
 // mode 0600 whatever the umask says, and never blocks on what is none.
 func openFile(path string, flag int) (f *os.File, made bool, err error) {
-	f, err = os.OpenFile(path, flag|os.O_RDWR|openGuard, 0)
+	f, err = os.OpenFile(path, flag|os.O_RDWR|openGuard, 0) //nolint:gosec // the configured log
 	if errors.Is(err, fs.ErrNotExist) {
 		made = true
-		f, err = os.OpenFile(path, flag|os.O_RDWR|os.O_CREATE|os.O_EXCL|openGuard, 0o600)
+		f, err = os.OpenFile(path, flag|os.O_RDWR|os.O_CREATE|os.O_EXCL|openGuard, 0o600) //nolint:gosec // the configured log
 		if errors.Is(err, fs.ErrExist) {
-			made = false // somebody was faster
-			f, err = os.OpenFile(path, flag|os.O_RDWR|openGuard, 0)
+			made = false                                            // somebody was faster
+			f, err = os.OpenFile(path, flag|os.O_RDWR|openGuard, 0) //nolint:gosec // the configured log
 		}
 	}
 	if err != nil {

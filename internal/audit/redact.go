@@ -103,12 +103,15 @@ func (sc *scanner) word(i int) int {
 	for end < len(s) && isWord(s[end]) {
 		end++
 	}
-	for _, at := range sc.tokenStarts(i, end) {
-		if at < 0 {
-			continue
-		}
-		if n := tokenLen(s[at:]); n > 0 {
-			return sc.hide(at, at+n)
+	// A short word that nothing is joined to is no token.
+	if end-i > 10 || end < len(s) && strings.IndexByte("-.:/", s[end]) >= 0 {
+		for _, at := range sc.tokenStarts(i, end) {
+			if at < 0 {
+				continue
+			}
+			if n := tokenLen(s[at:]); n > 0 {
+				return sc.hide(at, at+n)
+			}
 		}
 	}
 	if next, ok := sc.spoken(i, end); ok {
@@ -153,6 +156,9 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		return 0, false
 	}
 	quoted := s[v] == '\'' || s[v] == '"'
+	if !set && !by && !quoted && strings.IndexByte("bmlpisgx", word[0]|0x20) < 0 {
+		return 0, false
+	}
 	switch {
 	case strings.EqualFold(word, "bearer"):
 		if to := run(s, v, isTokenByte); likelyToken(s[v:to]) {
@@ -333,7 +339,7 @@ func (sc *scanner) toolFlag(i, from, end int) (int, bool) {
 func (sc *scanner) userPass(v int) int {
 	from, to, next := shellWord(sc.s, v)
 	if n := strings.IndexAny(sc.s[from:to], ":%"); n >= 0 {
-		if safeValue(sc.s[from+n+1 : to]) {
+		if safeValue(sc.s[from+n+1:to]) || strings.HasPrefix(sc.s[from+n:to], "://") {
 			return next
 		}
 		sc.hide(from+n+1, to)

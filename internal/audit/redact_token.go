@@ -27,27 +27,31 @@ var shapes = [...]shape{
 	{"dp.pt.", 8, ""}, {"dp.st.", 8, "."}, {"ops_eyJ", 16, ""}, {"fm2_", 20, "+/=,"}, {"secret_", 40, ""}, {"ntn_", 30, ""},
 }
 
+// maxToken bounds what is looked at to recognise a token. What is recognised is
+// masked to its end.
+const maxToken = 256
+
 // tokenLen returns the length of the token that s begins with, or zero.
 func tokenLen(s string) int {
 	if len(s) < 11 {
 		return 0
 	}
-	n := run(s, 0, func(c byte) bool { return isWord(c) || c == '-' })
+	n := run(s[:min(len(s), maxToken)], 0, func(c byte) bool { return isWord(c) || c == '-' })
 	switch s[0] {
 	case 'A':
 		if n >= 16 && (s[1] == 'K' || s[1] == 'S' || s[1] == 'B') && strings.HasPrefix(s[2:], "IA") && upperOrDigit(s[:n]) {
 			return n
 		}
 	case 'e':
-		if strings.HasPrefix(s, "eyJ") {
+		if n >= 10 && strings.HasPrefix(s, "eyJ") {
 			all := run(s, 0, func(c byte) bool { return isWord(c) || c == '-' || c == '.' })
-			if n >= 10 && all > n || n >= 40 {
+			if all > n || n >= 40 {
 				return all
 			}
 		}
 	case 's':
 		if strings.HasPrefix(s, "sk-") && n >= 16 && notProse(s[3:n]) {
-			return n
+			return run(s, 0, func(c byte) bool { return isWord(c) || c == '-' })
 		}
 	case 'S':
 		if n == 58 && strings.IndexByte("UAONCX", s[1]) >= 0 && base32(s[:n]) {
@@ -58,7 +62,7 @@ func tokenLen(s string) int {
 			return m
 		}
 	}
-	if n < 3 || s[0] == '_' {
+	if n < 2 || s[0] == '_' {
 		return 0
 	}
 	if m := botToken(s, n); m > 0 {

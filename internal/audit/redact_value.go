@@ -110,7 +110,7 @@ func (sc *scanner) value(v int, kind valueKind) int {
 	}
 	switch kind {
 	case valueHeader:
-		return sc.header(v, lineEnd(s, v))
+		return sc.header(v, -1)
 	case valueCookie:
 		return sc.hide(v, trimBlank(s, v, lineEnd(s, v)))
 	case valueJSON:
@@ -148,31 +148,33 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	return next
 }
 
-// header masks the credentials of an Authorization header in from..to and
-// leaves its scheme.
+// header masks the credentials of an Authorization header and leaves its
+// scheme. The header ends at to; below zero, at the end of the line or of the
+// quotes around it.
 func (sc *scanner) header(from, to int) int {
 	s := sc.s
-	word := run(s, from, func(c byte) bool { return isKeyByte(c) })
-	word = min(word, to)
-	after := min(skipBlank(s, word), to)
-	if after == word || after == to {
-		end := min(to, run(s, from, func(c byte) bool { return c > ' ' }))
-		if safeValue(s[from:end]) {
-			return end
-		}
-		return sc.hide(from, end)
+	if to < 0 {
+		to = len(s)
 	}
-	switch strings.ToLower(s[from:min(word, from+20)]) {
-	case "bearer", "basic", "token", "apikey", "negotiate", "key", "oauth2":
-		end := min(to, run(s, after, func(c byte) bool { return c > ' ' }))
-		if safeValue(s[after:end]) {
-			return end
+	word := min(to, run(s, from, isKeyByte))
+	after := min(to, skipBlank(s, word))
+	one := from // what is masked is one word from here on
+	if after > word && after < to {
+		switch strings.ToLower(s[from:min(word, from+24)]) {
+		case "bearer", "basic", "token", "apikey", "negotiate", "key", "oauth2":
+			one = after
+		case "digest", "aws4-hmac-sha256", "hawk", "oauth", "ntlm", "signature", "sharedkey", "sharedaccesssignature":
+			return sc.hide(after, trimBlank(s, after, min(to, lineEnd(s, after))))
 		}
-		return sc.hide(after, end)
-	case "digest", "aws4-hmac-sha256", "hawk", "oauth", "ntlm", "signature", "sharedkey", "sharedaccesssignature":
-		return sc.hide(after, trimBlank(s, after, to))
 	}
-	return sc.hide(from, min(to, run(s, from, func(c byte) bool { return c > ' ' })))
+	if strings.HasPrefix(s[one:], mask) {
+		return one + len(mask)
+	}
+	end := min(to, run(s, one, func(c byte) bool { return c > ' ' && !isQuote(c) && c != '\\' }))
+	if safeValue(s[one:end]) {
+		return end
+	}
+	return sc.hide(one, end)
 }
 
 // group masks a list or an object to its closing bracket, or to the end.
@@ -225,6 +227,10 @@ func closing(s string, from int, q byte, b int) (to, next int) {
 func bareEnd(s string, v int, kind valueKind) int {
 	for i := v; i < len(s); i++ {
 		switch c := s[i]; c {
+		case '[':
+			if strings.HasPrefix(s[i:], mask) {
+				i += len(mask) - 1
+			}
 		case ' ', '\t', '\n', '\r', '"', '\'', '`', ';', '&', '|', ')', '<', '>', '}', ']':
 			return i
 		case ',':
@@ -265,100 +271,6 @@ func shellWord(s string, v int) (from, to, next int) {
 	return v, end, end
 }
 
-// safeValue tells whether v is no secret but a word of a language or a
-// reference to one.
-func safeValue(v string) bool {
-	if strings.HasPrefix(v, mask) && len(v) == len(mask) {
-		return true
-	}
-	if len(v) > maxKey {
-		return false
-	}
-	switch strings.ToLower(v) {
-	case "", "null", "nil", "none", "true", "false", "undefined", "string", "str", "bool", "boolean", "number",
-		"int", "integer", "object", "any", "required", "optional", "include", "omit", "same-origin", "inherit", "bytes",
-		"yes", "no", "-":
-		return true
-	}
-	return wholeReference(v)
-}
-
-// wholeReference tells whether v is nothing but $NAME, ${NAME}, $(command),
-// %NAME%, {{ name }}, <name> or process.env.NAME.
-func wholeReference(v string) bool {
-	upper := func(s string) bool { return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" }
-	inner := func(pre, post string) bool {
-		return len(v) > len(pre)+len(post) && strings.HasPrefix(v, pre) && strings.HasSuffix(v, post) &&
-			!strings.ContainsAny(v[len(pre):len(v)-len(post)], "{}<>$%\"'")
-	}
-	name := func(s string) bool { return s != "" && run(s, 0, isKeyByte) == len(s) }
-	switch {
-	case strings.HasPrefix(v, "$env:"):
-		return name(v[5:])
-	case strings.HasPrefix(v, "process.env."), strings.HasPrefix(v, "os.environ"):
-		return true
-	case strings.HasPrefix(v, "$"):
-		return upper(v[1:]) || inner("${", "}") && name(v[2:len(v)-1]) || inner("${{", "}}") || inner("$(", ")")
-	}
-	return inner("%", "%") && upper(v[1:len(v)-1]) || inner("{{", "}}") || inner("<", ">")
-}
-
-// reference tells whether a value without quotes begins with a reference that
-// its end (a bracket) belongs to: $(cat f), ${X}, {{ x }}, <x>.
-func reference(s string) bool {
-	for _, p := range []string{"$(", "${", "{{", "<"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// url masks the password of SCHEME://USER:PASSWORD@HOST, with the colon at i.
-func (sc *scanner) url(i int) int {
-	s := sc.s
-	from := i + len("://")
-	end, at, colon, slash := from, -1, -1, -1
-	for ; end < len(s); end++ {
-		c := s[end]
-		if c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\' || c == '(' || c == ')' || c == '[' && end == from {
-			break
-		}
-		switch {
-		case c == '@':
-			at = end
-			if slash >= 0 && colon < 0 {
-				at = -1 // a path, such as /pkg@1.2
-			}
-		case c == ':' && colon < 0 && slash < 0:
-			colon = end
-		case (c == '/' || c == '?' || c == '#') && slash < 0:
-			slash = end
-			if at >= 0 || colon < 0 || digits(s[colon+1:end]) {
-				// The authority is complete; the rest is path and query.
-				return sc.authority(from, colon, at, end)
-			}
-		}
-	}
-	return sc.authority(from, colon, at, end)
-}
-
-func (sc *scanner) authority(from, colon, at, end int) int {
-	s := sc.s
-	switch {
-	case at < 0:
-		return from
-	case colon >= 0 && colon < at:
-		if !safeValue(s[colon+1:at]) && s[colon+1:at] != mask {
-			sc.hide(colon+1, at)
-		}
-		return at
-	case at-from >= 16 && mixed(s[from:at]):
-		return sc.hide(from, at)
-	}
-	return from
-}
-
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // mixed tells whether s has both letters and digits.
@@ -389,7 +301,19 @@ func basicCredentials(s string) bool {
 func lineEnd(s string, v int) int {
 	for i := v; i < len(s); i++ {
 		switch s[i] {
-		case '\n', '\r', '"', '\'', '`':
+		case '"':
+			if i == v || s[i-1] != '=' {
+				return i
+			}
+			n := strings.IndexAny(s[i+1:], "\"\n")
+			if n < 0 {
+				return len(s)
+			}
+			i += n
+			if s[i+1] == '"' {
+				i++
+			}
+		case '\n', '\r', '\'', '`':
 			return i
 		case '\\':
 			if i+1 >= len(s) || strings.IndexByte(`\"'nr`, s[i+1]) >= 0 {
@@ -418,31 +342,4 @@ func stringPrefix(s string, v int) int {
 		}
 	}
 	return 0
-}
-
-func skipBlank(s string, i int) int {
-	return run(s, i, func(c byte) bool { return c == ' ' || c == '\t' })
-}
-
-func backslashes(s string, i int) int {
-	return run(s, i, func(c byte) bool { return c == '\\' }) - i
-}
-
-// run returns the end of the bytes from i on that are all of a kind.
-func run(s string, i int, is func(byte) bool) int {
-	for i < len(s) && is(s[i]) {
-		i++
-	}
-	return i
-}
-
-func isQuote(c byte) bool  { return c == '"' || c == '\'' || c == '`' }
-func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-func isWord(c byte) bool   { return isLetter(c) || c >= '0' && c <= '9' || c == '_' }
-func isKeyByte(c byte) bool {
-	return isWord(c) || c == '-' || c == '.'
-}
-func isBase64(c byte) bool { return isWord(c) && c != '_' || c == '+' || c == '/' || c == '=' }
-func isTokenByte(c byte) bool {
-	return isWord(c) || c == '-' || c == '.' || c == '+' || c == '/' || c == '=' || c == '~'
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -83,7 +82,10 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := Files(path)
+		files, err := openAll(path)
+		if errors.Is(err, errMoved) && try < 20 {
+			continue
+		}
 		if errors.Is(err, fs.ErrNotExist) && known && h.seq > 0 {
 			return lostLog(path, h), nil
 		}
@@ -92,19 +94,63 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 		}
 		v := newVerifier()
 		v.head, v.headKnown = h, known
-		err = v.files(ctx, files)
-		if errors.Is(err, fs.ErrNotExist) && try < 5 {
-			continue // rotated while we looked
-		}
-		if err != nil {
+		if err := v.files(ctx, files); err != nil {
 			return nil, err
 		}
 		v.checkHead(path)
-		// A rotation between the head and the list shows as missing numbers.
-		if again, err := Files(path); err == nil && !slices.Equal(again, files) && try < 5 {
-			continue
-		}
 		return v.finish(), nil
+	}
+}
+
+// maxOpen is how many files of a log are held open at once. Older ones are opened
+// when their turn comes.
+const maxOpen = 512
+
+// errMoved says that the log was rotated while its files were being opened.
+var errMoved = errors.New("the log is being rotated all the time")
+
+// openAll opens the files of the log at path as they are at one moment.
+func openAll(path string) ([]source, error) {
+	files, err := filesOf(path)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]source, 0, len(files))
+	for i, f := range files {
+		s := source{name: f.path}
+		if len(files)-i <= maxOpen {
+			if s.r, err = openLogFile(f.path); err != nil {
+				break
+			}
+		}
+		all = append(all, s)
+	}
+	again, e := filesOf(path)
+	if err == nil {
+		err = e
+	}
+	same := func(a, b file) bool { return a.path == b.path && a.id == b.id }
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !slices.EqualFunc(files, again, same) {
+		err = errMoved
+	}
+	if err != nil {
+		closeAll(all)
+		return nil, err
+	}
+	return all, nil
+}
+
+// A source is a file to verify, open already or still to be opened.
+type source struct {
+	name string
+	r    *logFile
+}
+
+func closeAll(all []source) {
+	for _, s := range all {
+		if s.r != nil {
+			_ = s.r.Close()
+		}
 	}
 }
 
@@ -133,11 +179,12 @@ func VerifyFiles(ctx context.Context, names ...string) (*Report, error) {
 		}
 		return 0
 	})
-	for i, f := range files {
-		names[i] = f.path
+	all := make([]source, 0, len(files))
+	for _, f := range files {
+		all = append(all, source{name: f.path})
 	}
 	v := newVerifier()
-	if err := v.files(ctx, names); err != nil {
+	if err := v.files(ctx, all); err != nil {
 		return nil, err
 	}
 	return v.finish(), nil
@@ -153,7 +200,7 @@ func lostLog(path string, h head) *Report {
 
 // headOf reads the head file of the log at path.
 func headOf(path string) (head, bool, error) {
-	f, err := os.OpenFile(path+".head", os.O_RDONLY|openGuard, 0)
+	f, err := os.OpenFile(path+".head", os.O_RDONLY|openGuard, 0) //nolint:gosec // beside the configured log
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, false, nil
 	}
@@ -164,20 +211,22 @@ func headOf(path string) (head, bool, error) {
 	return readHead(f)
 }
 
-func (v *verifier) files(ctx context.Context, names []string) error {
-	for i, name := range names {
-		v.begin(name, i, i == len(names)-1)
-		r, err := openLogFile(name)
-		if err != nil {
-			return err
+func (v *verifier) files(ctx context.Context, all []source) error {
+	defer closeAll(all)
+	for i, s := range all {
+		v.begin(s.name, i, i == len(all)-1)
+		if s.r == nil {
+			var err error
+			if s.r, err = openLogFile(s.name); err != nil {
+				return err
+			}
+			all[i] = s
 		}
-		err = readLines(ctx, r, v.line)
-		if e := r.Close(); err == nil {
-			err = e
+		if err := readLines(ctx, s.r, v.line); err != nil {
+			return fmt.Errorf("read %s: %w", s.name, err)
 		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", filepath.Base(name), err)
-		}
+		_ = s.r.Close()
+		all[i].r = nil
 		v.end()
 	}
 	return nil

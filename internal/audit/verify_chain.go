@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 )
@@ -13,7 +14,7 @@ type verifier struct {
 	report    Report
 	head      head
 	headKnown bool
-	atHead    string // hash of the line with the head's number
+	atHead    digest // hash of the line with the head's number
 
 	file    string
 	order   int
@@ -22,11 +23,11 @@ type verifier struct {
 	started bool
 
 	seq    uint64 // of the last line in the chain
-	hash   string // its own
+	sum    digest // its own
 	where  Finding
 	bad    *Finding // a line that is no event stands since then
 	gaps   []gap
-	recent map[uint64]string
+	recent map[uint64]digest
 }
 
 // A gap is a row of numbers that has not been seen.
@@ -36,7 +37,17 @@ type gap struct {
 	cut      bool // the line behind it says that the log was cut
 }
 
-func newVerifier() *verifier { return &verifier{recent: make(map[uint64]string, remembered)} }
+// A digest is a SHA-256.
+type digest [32]byte
+
+// is tells whether s is d in hex.
+func (d *digest) is(s []byte) bool {
+	var text [64]byte
+	hex.Encode(text[:], d[:])
+	return string(s) == string(text[:])
+}
+
+func newVerifier() *verifier { return &verifier{recent: make(map[uint64]digest, remembered)} }
 
 func (v *verifier) begin(name string, order int, last bool) {
 	v.file, v.order, v.last, v.lineNo = name, order, last, 0
@@ -97,11 +108,11 @@ func (v *verifier) line(l *verified) {
 	}
 	v.report.Events++
 	v.follow(l)
-	if v.headKnown && l.place.seq == v.head.seq {
-		v.atHead = l.hash
+	if v.headKnown && l.seq == v.head.seq {
+		v.atHead = l.sum
 	}
-	v.recent[l.place.seq] = l.hash
-	if old := l.place.seq; old > remembered {
+	v.recent[l.seq] = l.sum
+	if old := l.seq; old > remembered {
 		delete(v.recent, old-remembered)
 	}
 	if l.logLine {
@@ -111,22 +122,21 @@ func (v *verifier) line(l *verified) {
 
 // follow compares a line's place with where the chain stands.
 func (v *verifier) follow(l *verified) {
-	p := l.place
 	switch {
 	case !v.started:
 		v.start(l)
-	case p.seq == v.seq+1:
-		if p.prev != v.hash {
-			v.edited(p.seq)
+	case l.seq == v.seq+1:
+		if !v.sum.is(l.prev) {
+			v.edited(l.seq)
 		}
 		v.move(l)
-	case p.seq > v.seq+1:
+	case l.seq > v.seq+1:
 		from := v.seq + 1
-		if v.bad != nil && p.seq == v.seq+2 {
+		if v.bad != nil && l.seq == v.seq+2 {
 			v.move(l) // the bad line was the missing event; that has been said
 			return
 		}
-		v.gaps = append(v.gaps, gap{from: from, to: p.seq - 1, cut: l.logLine,
+		v.gaps = append(v.gaps, gap{from: from, to: l.seq - 1, cut: l.logLine,
 			at: v.at(v.lineNo, FoundDeleted, "")})
 		v.move(l)
 	default:
@@ -137,20 +147,20 @@ func (v *verifier) follow(l *verified) {
 // start takes the first line of all.
 func (v *verifier) start(l *verified) {
 	v.started = true
-	v.report.First = l.place.seq
+	v.report.First = l.seq
 	switch {
-	case l.place.seq == 1 && l.place.prev != "":
+	case l.seq == 1 && len(l.prev) > 0:
 		v.found(v.lineNo, FoundEdited, "the first event names a line before it")
-	case l.place.seq > 1 && (!l.logLine || v.lineNo > 1):
-		v.found(v.lineNo, FoundDeleted, "the first lines of the file are missing: it begins with seq %d, and each file begins with an event of the log itself", l.place.seq)
-	case l.place.seq > 1:
-		v.note(v.lineNo, NoteStart, "the chain begins with seq %d here; what was before is not in these files", l.place.seq)
+	case l.seq > 1 && (!l.logLine || v.lineNo > 1):
+		v.found(v.lineNo, FoundDeleted, "the first lines of the file are missing: it begins with seq %d, and each file begins with an event of the log itself", l.seq)
+	case l.seq > 1:
+		v.note(v.lineNo, NoteStart, "the chain begins with seq %d here; what was before is not in these files", l.seq)
 	}
 	v.move(l)
 }
 
 func (v *verifier) move(l *verified) {
-	v.seq, v.hash, v.bad = l.place.seq, l.hash, nil
+	v.seq, v.sum, v.bad = l.seq, l.sum, nil
 	v.where = v.at(v.lineNo, "", "")
 }
 
@@ -165,7 +175,7 @@ func (v *verifier) edited(seq uint64) {
 
 // behind takes a line whose number is not higher than one before it.
 func (v *verifier) behind(l *verified) {
-	seq := l.place.seq
+	seq := l.seq
 	for i := range v.gaps {
 		g := &v.gaps[i]
 		if seq < g.from || seq > g.to {
@@ -179,9 +189,9 @@ func (v *verifier) behind(l *verified) {
 		return
 	}
 	switch v.recent[seq] {
-	case l.hash:
+	case l.sum:
 		v.found(v.lineNo, FoundDuplicated, "seq %d stands there a second time", seq)
-	case "":
+	case digest{}:
 		v.found(v.lineNo, FoundForked, "seq %d stands behind seq %d: the line was inserted, or a file belongs to another chain", seq, v.seq)
 	default:
 		v.found(v.lineNo, FoundForked, "seq %d stands there a second time with other content: one of the two was inserted", seq)
@@ -220,7 +230,7 @@ func (v *verifier) checkHead(path string) {
 		f.Code = FoundTruncated
 		f.Message = fmt.Sprintf("the log ends with seq %d, but the head file remembers seq %d (SHA-256 %s)", v.seq, h.seq, h.hash)
 		v.add(f)
-	case h.seq > 0 && v.atHead != "" && v.atHead != h.hash:
+	case h.seq > 0 && v.atHead != digest{} && !v.atHead.is([]byte(h.hash)):
 		f := v.where
 		f.Code = FoundEdited
 		f.Message = fmt.Sprintf("seq %d is not the line that the head file remembers (SHA-256 %s)", h.seq, h.hash)
@@ -247,6 +257,8 @@ func (v *verifier) finish() *Report {
 		}
 		return a.Line - b.Line
 	})
-	v.report.Last, v.report.LastHash = v.seq, v.hash
+	if v.report.Last = v.seq; v.started {
+		v.report.LastHash = hex.EncodeToString(v.sum[:])
+	}
 	return &v.report
 }

@@ -3,13 +3,11 @@ package audit
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"runtime"
 	"sync"
-	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // chunkSize is how much of a file is looked at in one piece. A longer line is
@@ -18,8 +16,9 @@ const chunkSize = 1 << 20
 
 // A verified is what was found out about one line alone.
 type verified struct {
-	place   linePlaceInfo
-	hash    string
+	seq     uint64
+	prev    []byte // hex; good until the next chunk
+	sum     digest
 	ok      bool // a strict object with a place in the chain
 	long    bool
 	torn    bool
@@ -82,6 +81,9 @@ func cut(ctx context.Context, r io.Reader, free <-chan *chunk, send func(*chunk)
 	var rest []byte // the beginning of a line that the last chunk did not hold
 	skip := false   // inside a line that is too long
 	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		var c *chunk
 		select {
 		case c = <-free:
@@ -137,32 +139,15 @@ func (c *chunk) parse() {
 		} else {
 			line, b = b[:nl], b[nl+1:]
 		}
-		v := verified{hash: lineHash(line), long: len(line) >= MaxLine, torn: torn}
-		if v.place, v.ok = linePlace(line); v.ok {
-			v.ok = strictLine(line)
+		v := verified{sum: sha256.Sum256(line), long: len(line) >= MaxLine, torn: torn}
+		if _, v.seq, v.prev, v.ok = rawPlace(line); v.ok {
+			v.ok = plainObject(line)
+		} else if p, ok := slowPlace(line); ok && strictLine(line) {
+			v.seq, v.prev, v.ok = p.seq, []byte(p.prev), true
 		}
 		if v.ok && bytes.Contains(line, []byte(`,"kind":"log",`)) {
 			v.logLine, v.text = true, append([]byte(nil), line...)
 		}
 		c.lines = append(c.lines, v)
 	}
-}
-
-// strictLine tells whether line is one strict JSON object without anything that
-// an event never holds raw.
-func strictLine(line []byte) bool {
-	if len(line) >= MaxLine || len(line) == 0 || line[0] != '{' {
-		return false
-	}
-	ascii := true
-	for _, c := range line {
-		if c < 0x20 || c == 0x7f {
-			return false
-		}
-		ascii = ascii && c < utf8.RuneSelf
-	}
-	if !ascii && (!utf8.Valid(line) || bytes.ContainsFunc(line, hidden)) {
-		return false
-	}
-	return jsontext.Value(line).IsValid()
 }

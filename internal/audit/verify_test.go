@@ -22,12 +22,18 @@ func TestVerifyNamesTheLine(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", func(l [][]byte) [][]byte { return l }, nil},
-		{"edited", func(l [][]byte) [][]byte { l[4] = bytes.Replace(l[4], []byte("allowed"), []byte("blocked"), 1); return l }, []string{"5 edited"}},
+		{"edited", func(l [][]byte) [][]byte {
+			l[4] = bytes.Replace(l[4], []byte("allowed"), []byte("blocked"), 1)
+			return l
+		}, []string{"5 edited"}},
 		{"edited to other JSON", func(l [][]byte) [][]byte { l[4] = []byte(`{"a":1}`); return l }, []string{"5 not_an_event"}},
 		{"edited to no JSON", func(l [][]byte) [][]byte { l[4] = []byte(`hello`); return l }, []string{"5 not_an_event"}},
 		{"NULs", func(l [][]byte) [][]byte { l[4] = make([]byte, 100); return l }, []string{"5 not_an_event"}},
 		{"the first edited", func(l [][]byte) [][]byte { l[0] = bytes.Replace(l[0], []byte("opened"), []byte("opEned"), 1); return l }, []string{"1 edited"}},
-		{"the last edited", func(l [][]byte) [][]byte { l[10] = bytes.Replace(l[10], []byte("allowed"), []byte("blocked"), 1); return l }, []string{"11 edited"}},
+		{"the last edited", func(l [][]byte) [][]byte {
+			l[10] = bytes.Replace(l[10], []byte("allowed"), []byte("blocked"), 1)
+			return l
+		}, []string{"11 edited"}},
 		{"swapped", func(l [][]byte) [][]byte { l[4], l[5] = l[5], l[4]; return l }, []string{"6 swapped"}},
 		{"swapped far apart", func(l [][]byte) [][]byte { l[2], l[7] = l[7], l[2]; return l },
 			[]string{"4 swapped", "5 swapped", "6 swapped", "7 swapped", "8 swapped"}},

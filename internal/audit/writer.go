@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"hooktrail/internal/reason"
 )
@@ -215,9 +214,4 @@ func (w *writer) late() error {
 		return fmt.Errorf("%s: %w", w.path, context.Cause(w.ctx))
 	}
 	return nil
-}
-
-// stamp is a name's part for files that are put aside.
-func (w *writer) stamp() string {
-	return w.log.o.Now().UTC().Format("20060102T150405") + fmt.Sprintf(".%03d", w.log.o.Now().Nanosecond()/int(time.Millisecond))
 }

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"encoding/json" //nolint:depguard // our own structs are encoded
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -33,8 +33,7 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 		return status
 	}
 	if *client != "" && !regexp.MustCompile(`^\d+\.\d+\.\d+`).MatchString(*client) {
-		fmt.Fprintf(s.Err, "hooktrail check: %q is no version such as 2.1.290\n", *client)
-		return exitFailure
+		return s.fail("check", "%q is no version such as 2.1.290", *client)
 	}
 	var files []hookset.File
 	for _, name := range fs.Args() {
@@ -43,13 +42,11 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 	if fs.NArg() == 0 {
 		dir, err := filepath.Abs(*project)
 		if err != nil {
-			fmt.Fprintf(s.Err, "hooktrail check: %v\n", err)
-			return exitFailure
+			return s.fail("check", "%v", err)
 		}
 		files = hookset.Layers(places(s, dir))
 		if len(files) == 0 {
-			fmt.Fprintln(s.Err, "hooktrail check: there are no settings files here; name one")
-			return exitFailure
+			return s.fail("check", "there are no settings files here; name one")
 		}
 	}
 	if *client == "" {
@@ -68,8 +65,7 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 		err = writeCheck(s.Out, r, len(files))
 	}
 	if err != nil {
-		fmt.Fprintf(s.Err, "hooktrail check: %v\n", err)
-		return exitFailure
+		return s.fail("check", "%v", err)
 	}
 	return checkStatus(r, *strict)
 }
@@ -117,9 +113,9 @@ func writeCheck(w io.Writer, r hookset.Report, files int) error {
 		}
 		fmt.Fprintf(&b, "If a hook fails on host %s:\n", printable(r.Client))
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "  WHERE\tEVENT\tMATCHER\tTYPE\tMODE\tTIMEOUT\tBRANCH\tHOOK")
+		_, _ = fmt.Fprintln(t, "  WHERE\tEVENT\tMATCHER\tTYPE\tMODE\tTIMEOUT\tBRANCH\tHOOK")
 		for _, e := range r.Entries {
-			fmt.Fprintf(t, "  %s:%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(e.File), e.Line, printable(e.Event), cell(e.Matcher, "*"), cell(e.Type, "?"), e.Mode,
+			_, _ = fmt.Fprintf(t, "  %s:%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(e.File), e.Line, printable(e.Event), cell(e.Matcher, "*"), cell(e.Type, "?"), e.Mode,
 				timeouts(e), branch(e), cell(e.Command, "?"))
 		}
 		_ = t.Flush()

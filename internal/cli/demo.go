@@ -147,7 +147,7 @@ func (d *demo) play(ctx context.Context, scene demoScene) error {
 			return ctx.Err()
 		}
 	}
-	d.s.printf("\n%s\n", d.bold(scene.title))
+	d.s.printf("\n%s\n", d.s.bold(scene.title))
 	reply := d.hook.Run(ctx, strings.NewReader(scene.event))
 	d.s.printf("  event   %s\n", short(scene.event))
 	d.s.printf("  answer  %s\n", strings.ReplaceAll(answerLine(reply), "\n", "\n          "))
@@ -168,18 +168,11 @@ func (d *demo) end(ctx context.Context) int {
 		return d.s.fail("demo", "%v", err)
 	}
 	d.s.printf("\n%s\n  events %d to %d in one chain, each on disk before its answer; findings: %d\n",
-		d.bold("The log, checked line by line."), report.First, report.Last, len(report.Findings))
+		d.s.bold("The log, checked line by line."), report.First, report.Last, len(report.Findings))
 	if !report.Sound() {
 		return exitFindings
 	}
 	return exitOK
-}
-
-func (d *demo) bold(text string) string {
-	if d.s.Colour() {
-		return "\x1b[1m" + text + "\x1b[0m"
-	}
-	return text
 }
 
 func answerLine(r answer.Reply) string {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 
 	"hooktrail/internal/audit"
 	"hooktrail/internal/observe"
-	"hooktrail/internal/report"
 )
 
 const ingestAbout = `Reads the host's own records and records what they tell of hooks and permissions:
@@ -127,17 +127,42 @@ func (in *ingest) begin(ctx context.Context) (unlock func(), err error) {
 	if ok, err := lock.TryLockContext(wait, 20*time.Millisecond); err != nil || !ok {
 		return nil, errors.New("another ingest is at work")
 	}
-	err = report.Events(ctx, in.set.Log, func(line []byte) bool {
-		return report.Has(line, `"kind":"callback"`) || report.Has(line, `"kind":"permission"`) || report.Has(line, `"kind":"log"`)
-	}, func(e audit.Event) error {
-		in.ledger.Add(&e)
-		return nil
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := in.readLog(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		_ = lock.Unlock()
 		return nil, err
 	}
 	return func() { _ = lock.Unlock() }, nil
+}
+
+// readLog counts the facts that are on record.
+func (in *ingest) readLog(ctx context.Context) error {
+	files, err := audit.Files(in.set.Log)
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		r, err := audit.Open(name)
+		if err != nil {
+			return err
+		}
+		err = audit.Scan(r, func(l audit.Line) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if bytes.Contains(l.Bytes, []byte(`"kind":"invocation"`)) && !bytes.Contains(l.Bytes, []byte(`"evidence"`)) {
+				return nil
+			}
+			if e, err := audit.Decode(l.Bytes); err == nil {
+				in.ledger.Add(&e)
+			}
+			return nil
+		})
+		_ = r.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (in *ingest) file(ctx context.Context, name string) (ingested, error) {

@@ -3,232 +3,242 @@ package cli
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
+	"hooktrail/internal/audit"
 	"hooktrail/internal/report"
 )
 
-func reportAbout() string {
-	var b strings.Builder
-	b.WriteString("Answers the questions people ask of the audit log. NAME is one of:\n\n")
-	for _, n := range report.Names() {
-		fmt.Fprintf(&b, "  %-22s %s\n", n[0], n[1])
-	}
-	b.WriteString("\nIt reads the log, rotated and gzipped files included. ARG is a session for session, a tool use id for call.\n")
-	b.WriteString("--by splits by one of: " + strings.Join(report.By(), ", ") + ".")
-	return b.String()
-}
+const reportAbout = `Answers a question about the audit log; without NAME, the picture of the last day.
+Without FILE it reads all files of the log, rotated and compressed ones included;
+"-" is standard input.
+
+reports:
+`
 
 func runReport(ctx context.Context, s *Stdio, args []string) int {
 	var c common
-	fs := newFlags(s, "report", "[NAME [ARG]] [--since 24h] [--by FIELD] [--json|--csv] [--log FILE]", reportAbout())
-	c.register(fs)
-	since := fs.String("since", "", "leave out events before this `time`: a duration such as 24h or 7d, or RFC 3339")
-	by := fs.String("by", "", "split by a `field`")
-	asJSON := fs.Bool("json", false, "print one JSON object")
-	asCSV := fs.Bool("csv", false, "print CSV; tables are separated by an empty line")
-	if status, ok := parse(s, fs, flagsFirst(args)); !ok {
+	about := strings.Builder{}
+	about.WriteString(reportAbout)
+	for _, r := range report.Reports() {
+		fmt.Fprintf(&about, "  %-24s %s\n", strings.TrimSpace(r.Name+" "+r.Arg), r.Question)
+	}
+	fl := newFlags(s, "report", "[NAME [ARG]] [FLAGS] [FILE...]", about.String())
+	c.register(fl)
+	since := fl.Duration("since", 0, "only events of this last `time`, such as 24h (default: all; 24h for the overview)")
+	by := fl.String("by", "", "group by these `fields` instead, with commas: hookName, host, hour, …")
+	asJSON := fl.Bool("json", false, "print JSON: one object a row, with its section")
+	asCSV := fl.Bool("csv", false, "print CSV")
+	name, arg, rest := reportWords(args)
+	if status, ok := parse(s, fl, rest); !ok {
 		return status
 	}
-	if fs.NArg() > 2 || *asJSON && *asCSV {
-		fs.Usage()
-		return exitFailure
+	run, err := report.New(name, arg, fields(*by))
+	if err != nil {
+		return s.fail("report", "%s", printable(err.Error()))
 	}
-	set, fault := c.load(s)
-	if fault != nil && c.log == "" {
-		return s.fail("report", "%v", fault)
+	if name == "" && *since == 0 && fl.NArg() == 0 {
+		*since = 24 * time.Hour
 	}
-	o := report.Options{Name: fs.Arg(0), Arg: fs.Arg(1), By: *by, Now: s.Now()}
-	var err error
-	if o.Since, err = sinceTime(*since, s.Now()); err != nil {
-		return s.fail("report", "%v", err)
+	var from time.Time
+	if *since > 0 {
+		from = s.Now().Add(-*since)
 	}
-	if o.Since.IsZero() && o.Name == "" {
-		o.Since = s.Now().Add(-24 * time.Hour) // a day's overview
+	files, err := c.files(s, fl.Args())
+	if err != nil {
+		return s.fail("report", "%s", printable(err.Error()))
 	}
-	if o.Files, err = report.Files(set.Log, nil); err != nil {
-		return s.failLog("report", err)
-	}
-	res, err := report.Run(ctx, o)
+	totals, err := report.Each(ctx, s.In, files, from, run.Add)
 	if err != nil {
 		return s.fail("report", "%s", printable(err.Error()))
 	}
 	switch {
 	case *asJSON:
-		err = writeJSON(s.Out, reportJSON(res))
+		err = reportJSON(s, run.Sections())
 	case *asCSV:
-		err = writeCSV(s, res)
+		err = reportCSV(s, run.Sections())
 	default:
-		printReport(s, res)
+		err = s.table(run.Sections(), totals)
 	}
 	if err != nil {
-		return s.fail("report", "%v", err)
+		return s.fail("report", "%s", printable(err.Error()))
+	}
+	if totals.Broken > 0 {
+		_, _ = fmt.Fprintf(s.Err, "hooktrail report: %d lines were no events and are left out; hooktrail verify says which\n", totals.Broken)
 	}
 	return exitOK
 }
 
-// sinceTime reads a duration, days included, or a time.
-func sinceTime(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
+// reportWords takes the report's name and argument off the front: flags may
+// stand behind them. What is a file is no name and no argument.
+func reportWords(args []string) (name, arg string, rest []string) {
+	word := func() bool {
+		if len(args) == 0 || args[0] == "" || strings.HasPrefix(args[0], "-") {
+			return false
+		}
+		_, err := os.Stat(args[0])
+		return err != nil
 	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < 100000 {
-			return now.Add(-time.Duration(n * 24 * float64(time.Hour))), nil
+	if !word() {
+		return "", "", args
+	}
+	name, args = args[0], args[1:]
+	for _, r := range report.Reports() {
+		if r.Name == name && r.Arg != "" && word() {
+			return name, args[0], args[1:]
 		}
 	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
+	return name, "", args
+}
+
+func fields(by string) []string {
+	if by == "" {
+		return nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
+	return strings.Split(by, ",")
+}
+
+// files returns the named files, or those of the log.
+func (c *common) files(s *Stdio, named []string) ([]string, error) {
+	if len(named) > 0 {
+		return named, nil
+	}
+	set, fault := c.load(s)
+	if set.Log == "" {
+		return nil, errors.New("the audit log has no place: set --log or HOME")
+	}
+	if fault != nil && c.log == "" {
+		return nil, fault
+	}
+	files, err := audit.Files(set.Log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no log at %s yet; name one with --log", set.Log)
+	}
+	return files, err
+}
+
+// maxCell bounds a cell of a table, in characters.
+const maxCell = 60
+
+// table prints sections for people.
+func (s *Stdio) table(sections []report.Section, t report.Totals) error {
+	s.printf("%d events, %s to %s\n", t.Events, or(t.First, "-"), or(t.Last, "-"))
+	for _, sec := range sections {
+		s.printf("\n%s\n", s.bold(printable(sec.Title)))
+		if len(sec.Rows) == 0 {
+			s.printf("  none\n")
+			continue
 		}
-	}
-	return time.Time{}, fmt.Errorf("--since is %q; it takes a duration such as 24h or 7d, or a time such as 2026-12-01T08:00:00Z", text)
-}
-
-func cellText(v any) string {
-	switch v := v.(type) {
-	case float64:
-		return strconv.FormatFloat(v, 'f', 3, 64)
-	case string:
-		return v
-	}
-	return fmt.Sprint(v)
-}
-
-func reportJSON(res *report.Result) any {
-	type table struct {
-		Title string           `json:"title"`
-		Rows  []map[string]any `json:"rows"`
-	}
-	var tables []table
-	for _, t := range res.Tables {
-		jt := table{Title: t.Title, Rows: []map[string]any{}}
-		for _, r := range t.Rows {
-			m := map[string]any{}
-			for i, c := range t.Columns {
-				m[c] = r[i]
+		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(sec.Columns, "\t"))
+		top := highest(sec)
+		for _, row := range sec.Rows {
+			cells := make([]string, len(row))
+			for i, v := range row {
+				cells[i] = tableCell(v)
 			}
-			jt.Rows = append(jt.Rows, m)
+			if s.OutTerminal && top > 0 {
+				v, _ := strconv.ParseFloat(row[sec.Bar], 64)
+				cells = append(cells, strings.Repeat("█", int(v/top*20)))
+			}
+			_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t"))
 		}
-		tables = append(tables, jt)
-	}
-	return struct {
-		Report  string  `json:"report"`
-		Tables  []table `json:"tables"`
-		Scanned any     `json:"scanned"`
-	}{res.Name, tables, res.Scanned}
-}
-
-func writeCSV(s *Stdio, res *report.Result) error {
-	w := csv.NewWriter(s.Out)
-	for i, t := range res.Tables {
-		if i > 0 {
-			w.Flush()
-			s.printf("\n")
-		}
-		if err := w.Write(t.Columns); err != nil {
+		if err := w.Flush(); err != nil {
 			return err
 		}
-		for _, r := range t.Rows {
-			cells := make([]string, len(r))
-			for i, v := range r {
-				cells[i] = harmless(printable(cellText(v)))
+	}
+	return nil
+}
+
+func highest(sec report.Section) (top float64) {
+	if sec.Bar < 0 || len(sec.Rows) < 2 {
+		return 0
+	}
+	for _, row := range sec.Rows {
+		v, _ := strconv.ParseFloat(row[sec.Bar], 64)
+		top = max(top, v)
+	}
+	return top
+}
+
+func tableCell(v string) string {
+	v = strings.ReplaceAll(printable(v), "\t", " ")
+	if utf8.RuneCountInString(v) > maxCell {
+		v = string([]rune(v)[:maxCell-1]) + "…"
+	}
+	return or(v, "-")
+}
+
+func (s *Stdio) bold(text string) string {
+	if s.Colour() {
+		return "\x1b[1m" + text + "\x1b[0m"
+	}
+	return text
+}
+
+func reportJSON(s *Stdio, sections []report.Section) error {
+	for _, sec := range sections {
+		for _, row := range sec.Rows {
+			o := map[string]string{"section": sec.Title}
+			for i, c := range sec.Columns {
+				o[c] = row[i]
+			}
+			if err := writeJSON(s.Out, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reportCSV prints one table after the other, each with its heading. A cell that
+// a spreadsheet would take for a formula is quoted with an apostrophe.
+func reportCSV(s *Stdio, sections []report.Section) error {
+	for i, sec := range sections {
+		if i > 0 {
+			s.printf("\n")
+		}
+		w := csv.NewWriter(s.Out)
+		if err := w.Write(sec.Columns); err != nil {
+			return err
+		}
+		for _, row := range sec.Rows {
+			cells := make([]string, len(row))
+			for i, v := range row {
+				v = printable(v)
+				if v != "" && strings.ContainsRune("=+-@", rune(v[0])) && !isNumber(v) {
+					v = "'" + v
+				}
+				cells[i] = v
 			}
 			if err := w.Write(cells); err != nil {
 				return err
 			}
 		}
+		w.Flush()
+		if err := w.Error(); err != nil {
+			return err
+		}
 	}
-	w.Flush()
-	return w.Error()
+	return nil
 }
 
-// harmless keeps a spreadsheet from taking a cell for a formula.
-func harmless(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t", rune(text[0])) {
-		if _, err := strconv.ParseFloat(text, 64); err != nil {
-			return "'" + text
-		}
-	}
-	return text
+func isNumber(v string) bool {
+	_, err := strconv.ParseFloat(v, 64)
+	return err == nil
 }
 
-const maxCell = 64
-
-func printReport(s *Stdio, res *report.Result) {
-	for i, t := range res.Tables {
-		if i > 0 {
-			s.printf("\n")
-		}
-		s.printf("%s\n", printable(t.Title))
-		if len(t.Rows) == 0 {
-			s.printf("  (none)\n")
-			continue
-		}
-		printTable(s, t)
+func or(s, other string) string {
+	if s != "" {
+		return s
 	}
-	if res.Scanned.Bad > 0 {
-		s.printf("\n%d of %d lines could not be read; hooktrail verify tells which.\n", res.Scanned.Bad, res.Scanned.Lines)
-	}
-}
-
-func printTable(s *Stdio, t report.Table) {
-	bar, top := -1, 0.0
-	width := make([]int, len(t.Columns))
-	for i, c := range t.Columns {
-		width[i] = len(c)
-		if c == t.Bar {
-			bar = i
-		}
-	}
-	rows := make([][]string, 0, len(t.Rows))
-	for _, r := range t.Rows {
-		cells := make([]string, len(r))
-		for i, v := range r {
-			cells[i] = oneLine(printable(cellText(v)), maxCell)
-			width[i] = max(width[i], utf8.RuneCountInString(cells[i]))
-		}
-		if bar >= 0 {
-			top = max(top, amount(r[bar]))
-		}
-		rows = append(rows, cells)
-	}
-	line := func(cells []string, tail string) {
-		var b strings.Builder
-		for i, c := range cells {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
-			if _, number := t.Rows[0][i].(string); !number {
-				c = pad + c
-			} else {
-				c += pad
-			}
-			b.WriteString("  " + c)
-		}
-		s.printf("%s\n", strings.TrimRight(b.String()+tail, " "))
-	}
-	line(t.Columns, "")
-	for i, cells := range rows {
-		tail := ""
-		if bar >= 0 && top > 0 && s.OutTerminal {
-			tail = "  " + strings.Repeat("█", int(20*amount(t.Rows[i][bar])/top+0.5))
-		}
-		line(cells, tail)
-	}
-}
-
-func amount(v any) float64 {
-	switch v := v.(type) {
-	case int64:
-		return float64(v)
-	case float64:
-		return v
-	}
-	return 0
+	return other
 }

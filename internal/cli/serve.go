@@ -73,8 +73,7 @@ func runServe(ctx context.Context, s *Stdio, args []string) int {
 }
 
 func serveFailed(s *Stdio, err error) int {
-	_, _ = fmt.Fprintf(s.Err, "hooktrail serve: %s\n", audit.Printable(ship.MaskURL(err.Error())))
-	return exitFailure
+	return s.fail("serve", "%s", printable(ship.MaskURL(err.Error())))
 }
 
 // warner says things on standard error, one at a time.
@@ -83,7 +82,7 @@ func warner(s *Stdio) func(string) {
 	return func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = fmt.Fprintf(s.Err, "hooktrail serve: %s\n", audit.Printable(audit.Redact(ship.MaskURL(text))))
+		s.fail("serve", "%s", printable(audit.Redact(ship.MaskURL(text))))
 	}
 }
 
@@ -93,6 +92,8 @@ type service struct {
 	set  *settings
 	say  func(string)
 	nats *natsd.Server // nil without --embedded-nats
+	// natsToken is the file with its token; empty when it has no socket.
+	natsToken string
 }
 
 // startNATS starts the embedded server and makes the stream.
@@ -100,7 +101,8 @@ func (w *service) startNATS(ctx context.Context, dir, listen string) error {
 	beside := filepath.Dir(w.set.Log)
 	o := natsd.Options{Dir: first(dir, filepath.Join(beside, "nats")), Listen: listen}
 	if listen != "" {
-		token, _, err := serve.Token(filepath.Join(beside, "nats.token"))
+		w.natsToken = filepath.Join(beside, "nats.token")
+		token, _, err := serve.Token(w.natsToken)
 		if err != nil {
 			return err
 		}
@@ -124,7 +126,7 @@ func (w *service) startNATS(ctx context.Context, dir, listen string) error {
 func (w *service) shipOptions() ship.Options {
 	o := shipOptions(w.s, w.set)
 	if w.nats != nil {
-		o.Conn = ship.Conn{InProcess: w.nats}
+		o.Conn = ship.Conn{InProcess: w.nats, TokenFile: w.natsToken}
 	}
 	return o
 }
@@ -145,7 +147,7 @@ func (w *service) run(ctx context.Context, remote bool) error {
 	group := serve.NewGroupLog(log, 0)
 	defer group.Close()
 	m := serve.NewMetrics()
-	flow := newHookOn(w.s, w.set, nil, group)
+	flow := newHookOn(w.s, w.set, nil, m.Counting(group))
 	srv, err := serve.New(serve.Options{
 		Handler: func(ctx context.Context, body io.Reader) answer.Reply { return flow.Run(ctx, body) },
 		Token:   token, Listen: w.set.Serve.Listen, Socket: w.set.Serve.Socket, MetricsListen: w.set.Serve.Metrics,

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"hooktrail/internal/audit"
 	"hooktrail/internal/reason"
@@ -83,7 +79,8 @@ func shipInline(ctx context.Context, s *Stdio, set *settings) {
 	if set.NATS.URL == "" || set.Log == "" {
 		return
 	}
-	defer func() { _ = recover() }() // the answer is out: nothing may change it now
+	// A panic here would make a second answer of the one that was delivered.
+	defer func() { _ = recover() }()
 	_ = ship.Inline(ctx, shipOptions(s, set), time.Duration(set.NATS.InlineBudget))
 }
 
@@ -120,8 +117,7 @@ func runShip(ctx context.Context, s *Stdio, args []string) int {
 		return shipStatus(s, o, *asJSON)
 	}
 	if o.URL == "" {
-		_, _ = fmt.Fprintln(s.Err, "hooktrail ship: no NATS server is set\nhint: set HOOKTRAIL_NATS_URL, nats.url in the configuration, or --nats")
-		return exitFailure
+		return s.fail("ship", "no NATS server is set\nhint: set HOOKTRAIL_NATS_URL, nats.url in the configuration, or --nats")
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -136,18 +132,17 @@ func runShip(ctx context.Context, s *Stdio, args []string) int {
 
 // shipFailed says why shipping could not be done.
 func shipFailed(s *Stdio, err error) int {
-	_, _ = fmt.Fprintf(s.Err, "hooktrail ship: %s\n", audit.Printable(ship.MaskURL(err.Error())))
-	return exitFailure
+	return s.fail("ship", "%s", printable(ship.MaskURL(err.Error())))
 }
 
 func shipOnce(ctx context.Context, s *Stdio, o ship.Options, asJSON bool) int {
 	res, err := ship.Run(ctx, o)
 	if asJSON {
-		if jerr := printJSON(s.Out, res); jerr != nil {
+		if jerr := writeJSON(s.Out, res); jerr != nil {
 			return shipFailed(s, jerr)
 		}
 	} else if err == nil || res.Acked > 0 {
-		_, _ = fmt.Fprintln(s.Out, shipSummary(res))
+		s.printf("%s\n", shipSummary(res))
 	}
 	switch {
 	case errors.Is(err, ship.ErrBusy):
@@ -192,7 +187,7 @@ func shipFollow(ctx context.Context, s *Stdio, o ship.Options) int {
 			_, _ = fmt.Fprintln(s.Err, "hooktrail ship: works again")
 			return
 		}
-		_, _ = fmt.Fprintf(s.Err, "hooktrail ship: %v\n", err)
+		shipFailed(s, err)
 	})
 	if err != nil {
 		return shipFailed(s, err)
@@ -211,30 +206,30 @@ func shipStatus(s *Stdio, o ship.Options, asJSON bool) int {
 		status = exitFindings
 	}
 	if asJSON {
-		if err := printJSON(s.Out, st); err != nil {
+		if err := writeJSON(s.Out, st); err != nil {
 			return shipFailed(s, err)
 		}
 		return status
 	}
-	_, _ = fmt.Fprintf(s.Out, "log       %s\nwritten   %d\nshipped   %d\nbacklog   %d\nacked     %d\nlag       %s\n",
+	s.printf("log       %s\nwritten   %d\nshipped   %d\nbacklog   %d\nacked     %d\nlag       %s\n",
 		st.Log, st.Written, st.Shipped, st.Backlog, st.Acked, (time.Duration(st.LagSeconds * float64(time.Second))).Round(time.Second))
 	if st.Shortened > 0 {
-		_, _ = fmt.Fprintf(s.Out, "shortened %d\n", st.Shortened)
+		s.printf("shortened %d\n", st.Shortened)
 	}
 	if st.Left > 0 {
-		_, _ = fmt.Fprintf(s.Out, "left      %d (too large for the server)\n", st.Left)
+		s.printf("left      %d (too large for the server)\n", st.Left)
 	}
 	if st.Unreadable > 0 {
-		_, _ = fmt.Fprintf(s.Out, "no events %d lines\n", st.Unreadable)
+		s.printf("no events %d lines\n", st.Unreadable)
 	}
 	if st.CursorLost {
-		_, _ = fmt.Fprintln(s.Out, "cursor    not in this log; the next run looks through all of it")
+		s.printf("%s\n", "cursor    not in this log; the next run looks through all of it")
 	}
 	if st.Running {
-		_, _ = fmt.Fprintln(s.Out, "shipper   at work")
+		s.printf("%s\n", "shipper   at work")
 	}
 	if t := st.Trouble; !t.Since.IsZero() {
-		_, _ = fmt.Fprintf(s.Out, "failing   since %s, %d times: %s\n", t.Since.UTC().Format(time.RFC3339), t.Fails, t.Cause)
+		s.printf("failing   since %s, %d times: %s\n", t.Since.UTC().Format(time.RFC3339), t.Fails, t.Cause)
 	}
 	return status
 }
@@ -249,22 +244,12 @@ func shipCreate(ctx context.Context, s *Stdio, o ship.Options, spec ship.StreamS
 		name = ship.DefaultStream
 	}
 	if created {
-		_, _ = fmt.Fprintf(s.Out, "stream %s made\n", name)
+		s.printf("stream %s made\n", name)
 		return exitOK
 	}
-	_, _ = fmt.Fprintf(s.Out, "stream %s is there already\n", name)
+	s.printf("stream %s is there already\n", name)
 	for _, d := range differs {
-		_, _ = fmt.Fprintf(s.Out, "warning: %s\n", d)
+		s.printf("warning: %s\n", d)
 	}
 	return exitOK
-}
-
-// printJSON prints a value for machines.
-func printJSON(w io.Writer, v any) error {
-	b, err := json.Marshal(v, jsontext.WithIndent("  "), json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
 }

@@ -1,333 +1,328 @@
 package cli
 
 import (
-	"bytes"
+	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/itchyny/gojq"
+	"github.com/tidwall/gjson"
 
 	"hooktrail/internal/audit"
-	"hooktrail/internal/report"
 )
 
-const tailAbout = `Prints the last events of the log, and with -f those that follow, through
-rotations. --where takes conditions joined by commas, all of which must hold:
-FIELD=VALUE, FIELD!=VALUE, FIELD~TEXT (contains). --jq runs a jq program on each
-event. On a terminal, control characters are shown escaped and never sent.`
+const tailAbout = `Shows the last events of the log, one a line, and with -f each new one as it comes,
+through rotations. --where takes conditions of the form field=value, with commas;
+all must hold, and value may be several with "|" between them. --jq gives each
+event to a jq expression and prints what comes out. What stands in an event is
+shown with its control characters escaped, never raw.`
 
-// tailer prints events.
-type tailer struct {
-	s      *Stdio
-	where  []condition
-	code   *gojq.Code
-	pretty bool
+// tailPoll is how often a followed log is looked at.
+const tailPoll = 200 * time.Millisecond
+
+type tailFlags struct {
+	common
+	follow, pretty bool
+	n              int
+	where          []condition
+	query          *gojq.Code
 }
 
 func runTail(ctx context.Context, s *Stdio, args []string) int {
-	var c common
-	fs := newFlags(s, "tail", "[-n 10] [-f] [--where CONDITIONS] [--jq EXPR] [--pretty] [--log FILE]", tailAbout)
-	c.register(fs)
-	n := fs.Int("n", 10, "how many of the last `events`; -1 for all")
-	follow := fs.Bool("f", false, "go on with what is appended")
-	where := fs.String("where", "", "`conditions`, such as layer=permission,decision=denied")
-	expr := fs.String("jq", "", "a jq `program`")
-	pretty := fs.Bool("pretty", false, "one short line an event, for people")
-	if status, ok := parse(s, fs, args); !ok {
+	var (
+		f         tailFlags
+		where, jq string
+	)
+	fl := newFlags(s, "tail", "[-f] [-n N] [--where FIELD=VALUE,…] [--jq EXPR] [--pretty] [--log FILE]", tailAbout)
+	f.register(fl)
+	fl.BoolVar(&f.follow, "f", false, "go on with each new event")
+	fl.IntVar(&f.n, "n", 10, "how many events to begin with")
+	fl.StringVar(&where, "where", "", "only events that meet these `conditions`")
+	fl.StringVar(&jq, "jq", "", "jq `expression` to apply to each event")
+	fl.BoolVar(&f.pretty, "pretty", false, "a short line for people instead of JSON")
+	if status, ok := parse(s, fl, args); !ok {
 		return status
 	}
-	t := tailer{s: s, pretty: *pretty}
+	if fl.NArg() > 0 {
+		return s.fail("tail", "unexpected argument %q; the log is named with --log", fl.Arg(0))
+	}
 	var err error
-	if t.where, err = conditions(*where); err != nil {
+	if f.where, err = conditions(where); err != nil {
 		return s.fail("tail", "%v", err)
 	}
-	if *expr != "" {
-		q, err := gojq.Parse(*expr)
-		if err != nil {
-			return s.fail("tail", "--jq: %s", printable(err.Error()))
-		}
-		if t.code, err = gojq.Compile(q); err != nil {
-			return s.fail("tail", "--jq: %s", printable(err.Error()))
+	if jq != "" {
+		if f.query, err = compileJQ(jq); err != nil {
+			return s.fail("tail", "--jq: %v", err)
 		}
 	}
-	set, fault := c.load(s)
-	if fault != nil && c.log == "" {
-		return s.fail("tail", "%v", fault)
+	set, fault := f.load(s)
+	if set.Log == "" || fault != nil && f.log == "" {
+		return s.fail("tail", "the audit log has no place: %v", fault)
 	}
-	if err := t.run(ctx, set.Log, *n, *follow); err != nil && !errors.Is(err, context.Canceled) {
-		return s.failLog("tail", err)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := f.run(ctx, s, set.Log); err != nil && !errors.Is(err, context.Canceled) {
+		return s.fail("tail", "%s", printable(err.Error()))
 	}
 	return exitOK
 }
 
-// run prints the last n events that fit, and what follows.
-func (t *tailer) run(ctx context.Context, path string, n int, follow bool) error {
-	var last [][]byte
+// run prints the last events of the log, then follows it.
+func (f *tailFlags) run(ctx context.Context, s *Stdio, path string) error {
 	files, err := audit.Files(path)
-	if err != nil && (!follow || !errors.Is(err, fs.ErrNotExist)) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.follow:
+	case err != nil:
 		return err
 	}
-	f := follower{path: path}
-	defer f.close()
-	for i, name := range files {
-		keep := func(line []byte) error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if !t.fits(line) {
-				return nil
-			}
-			if n < 0 {
-				return t.print(line)
-			}
-			if last = append(last, bytes.Clone(line)); len(last) > n {
-				last = last[1:]
+	var (
+		last    [][]byte
+		current int64 // bytes of the current file that were read
+	)
+	for _, name := range files {
+		file, err := os.Open(name) //nolint:gosec // the user's own log
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(name, ".gz") {
+			_ = file.Close() // compressed files are old; report reads them
+			continue
+		}
+		current = 0
+		err = audit.Scan(file, func(l audit.Line) error {
+			current = l.Offset + int64(len(l.Bytes)) + 1
+			if f.meets(l.Bytes) {
+				last = append(last, append([]byte(nil), l.Bytes...))
+				if len(last) > max(f.n, 0) {
+					last = last[1:]
+				}
 			}
 			return nil
-		}
-		if i == len(files)-1 && follow {
-			if err := f.open(); err != nil {
-				return err
-			}
-			err = f.read(keep)
-		} else {
-			err = eachLineOf(name, keep)
-		}
+		})
+		_ = file.Close()
 		if err != nil {
 			return err
 		}
 	}
 	for _, line := range last {
-		if err := t.print(line); err != nil {
+		if err := f.show(s, line); err != nil {
 			return err
 		}
 	}
-	for follow {
-		if err := f.next(ctx, func(line []byte) error {
-			if !t.fits(line) {
-				return nil
-			}
-			return t.print(line)
-		}); err != nil {
-			return err
+	if !f.follow {
+		return nil
+	}
+	return f.followLog(ctx, s, path, current)
+}
+
+// followLog prints new lines. A file that was renamed is read to its end before
+// the new one is begun; one that was cut is begun anew.
+func (f *tailFlags) followLog(ctx context.Context, s *Stdio, path string, at int64) error {
+	var file *os.File
+	defer func() {
+		if file != nil {
+			_ = file.Close()
 		}
-	}
-	return nil
-}
-
-func eachLineOf(name string, fn func([]byte) error) error {
-	r, err := audit.Open(name)
-	if err != nil {
-		return err
-	}
-	defer r.Close() //nolint:errcheck // only read
-	return audit.Scan(r, func(l audit.Line) error { return fn(l.Bytes) })
-}
-
-// A follower reads a file that grows, is replaced, or is cut.
-type follower struct {
-	path   string
-	f      *os.File
-	offset int64
-}
-
-func (f *follower) open() error {
-	file, err := os.Open(f.path)
-	if err != nil {
-		return err
-	}
-	f.close()
-	f.f, f.offset = file, 0
-	return nil
-}
-
-func (f *follower) close() {
-	if f.f != nil {
-		_ = f.f.Close()
-		f.f = nil
-	}
-}
-
-// read hands the whole lines behind the offset to fn.
-func (f *follower) read(fn func([]byte) error) error {
-	return audit.Scan(io.NewSectionReader(f.f, f.offset, 1<<62), func() func(audit.Line) error {
-		start := f.offset
-		return func(l audit.Line) error {
-			if l.Torn {
-				return nil // it is still being written
-			}
-			f.offset = start + l.Offset + int64(len(l.Bytes)) + 1
-			return fn(l.Bytes)
-		}
-	}())
-}
-
-// next waits for more and hands it to fn. A file that was replaced is read to
-// its end before the new one.
-func (f *follower) next(ctx context.Context, fn func([]byte) error) error {
-	timer := time.NewTimer(100 * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-	}
-	if f.f == nil {
-		if err := f.open(); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	now, err := os.Stat(f.path)
-	replaced := false
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	default:
-		mine, err := f.f.Stat()
-		if err != nil {
-			return err
-		}
-		replaced = !os.SameFile(mine, now)
-		if !replaced && now.Size() < f.offset {
-			f.offset = 0 // cut: what stands there now is new
-		}
-	}
-	if err := f.read(fn); err != nil {
-		return err
-	}
-	if replaced {
-		return f.open()
-	}
-	return nil
-}
-
-// print writes one event.
-func (t *tailer) print(line []byte) error {
-	switch {
-	case t.code != nil:
-		return t.jq(line)
-	case t.pretty:
-		e, err := audit.Decode(line)
-		if err != nil {
-			return t.write("cannot be read: " + string(line))
-		}
-		return t.write(eventLine(&e) + prettyTail(&e))
-	}
-	return t.write(string(line))
-}
-
-func prettyTail(e *audit.Event) string {
-	what := strings.TrimSpace(e.Tool + " " + first(e.Command, e.Target))
-	if e.Kind == audit.Callback {
-		what = e.Tool
-	}
-	if what == "" {
-		what = e.Message
-	}
-	return "  " + oneLine(what, 100)
-}
-
-func (t *tailer) write(text string) error {
-	if t.s.OutTerminal || t.pretty {
-		text = printable(text)
-	}
-	_, err := fmt.Fprintln(t.s.Out, text)
-	return err
-}
-
-func (t *tailer) jq(line []byte) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil //nolint:nilerr // verify reports such lines
-	}
-	it := t.code.Run(v)
+	}()
+	tick := time.NewTicker(tailPoll)
+	defer tick.Stop()
 	for {
-		v, ok := it.Next()
-		if !ok {
-			return nil
-		}
-		if err, ok := v.(error); ok {
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
-				return nil
-			}
-			t.s.fail("tail", "--jq: %s", printable(err.Error()))
-			continue
-		}
-		if text, ok := v.(string); ok {
-			if err := t.write(text); err != nil {
+		if file == nil {
+			opened, err := os.Open(path) //nolint:gosec // the user's own log
+			if err == nil {
+				file = opened
+			} else if !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			continue
 		}
-		b, err := gojq.Marshal(v)
-		if err != nil {
-			return err
+		if file != nil {
+			n, err := f.more(s, file, at)
+			if err != nil {
+				return err
+			}
+			at = n
+			moved, err := replaced(file, path)
+			if err != nil {
+				return err
+			}
+			if moved {
+				if _, err := f.more(s, file, at); err != nil { // what came in between
+					return err
+				}
+				_ = file.Close()
+				file, at = nil, 0
+				continue
+			}
 		}
-		if err := t.write(string(b)); err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
 		}
 	}
 }
 
-// A condition compares one field.
-type condition struct{ field, op, value string }
-
-func conditions(text string) ([]condition, error) {
-	var out []condition
-	for part := range strings.SplitSeq(text, ",") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		i := strings.IndexAny(part, "=!~")
-		if i <= 0 {
-			return nil, fmt.Errorf("--where: %q is no condition; write FIELD=VALUE, FIELD!=VALUE or FIELD~TEXT", part)
-		}
-		c := condition{field: part[:i], op: part[i : i+1], value: part[i+1:]}
-		if c.op == "!" {
-			if !strings.HasPrefix(c.value, "=") {
-				return nil, fmt.Errorf("--where: %q is no condition; write FIELD!=VALUE", part)
-			}
-			c.value = c.value[1:]
-		}
-		out = append(out, c)
+// replaced tells whether the path no longer leads to the open file.
+func replaced(file *os.File, path string) (bool, error) {
+	a, err := file.Stat()
+	if err != nil {
+		return false, err
 	}
-	return out, nil
+	b, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return !os.SameFile(a, b), nil
 }
 
-// fits tells whether a line meets the conditions.
-func (t *tailer) fits(line []byte) bool {
-	if len(t.where) == 0 {
-		return true
+// more prints the whole lines behind at and returns where they end.
+func (f *tailFlags) more(s *Stdio, file *os.File, at int64) (int64, error) {
+	st, err := file.Stat()
+	if err != nil {
+		return at, err
 	}
-	for _, c := range t.where {
-		v := report.Field(line, c.field)
-		switch c.op {
-		case "=":
-			if v != c.value {
-				return false
+	if st.Size() < at {
+		at = 0 // cut: begin anew
+	}
+	if st.Size() == at {
+		return at, nil
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(file, at, st.Size()-at), 64<<10)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil { // half a line is waited for
+			if errors.Is(err, io.EOF) {
+				return at, nil
 			}
-		case "!":
-			if v == c.value {
-				return false
+			return at, err
+		}
+		at += int64(len(line))
+		line = line[:len(line)-1]
+		if f.meets(line) {
+			if err := f.show(s, line); err != nil {
+				return at, err
 			}
-		case "~":
-			if !strings.Contains(v, c.value) {
-				return false
-			}
+		}
+	}
+}
+
+// A condition is one field and the values it may have.
+type condition struct {
+	field  string
+	values []string
+}
+
+func conditions(where string) ([]condition, error) {
+	var all []condition
+	if where == "" {
+		return nil, nil
+	}
+	for _, part := range strings.Split(where, ",") {
+		field, value, ok := strings.Cut(part, "=")
+		if !ok || field == "" {
+			return nil, fmt.Errorf("--where %q: a condition is field=value", part)
+		}
+		all = append(all, condition{field, strings.Split(value, "|")})
+	}
+	return all, nil
+}
+
+func (f *tailFlags) meets(line []byte) bool {
+	if !gjson.ValidBytes(line) {
+		return false
+	}
+	for _, c := range f.where {
+		v, ok := gjson.GetBytes(line, c.field).String(), false
+		for _, want := range c.values {
+			ok = ok || v == want
+		}
+		if !ok {
+			return false
 		}
 	}
 	return true
+}
+
+func (f *tailFlags) show(s *Stdio, line []byte) error {
+	switch {
+	case f.query != nil:
+		return f.showJQ(s, line)
+	case f.pretty:
+		_, err := fmt.Fprintln(s.Out, s.prettyEvent(gjson.ParseBytes(line)))
+		return err
+	default:
+		// The log holds no raw control character, so the line is safe as it is;
+		// a line of somebody else's making is not.
+		_, err := fmt.Fprintln(s.Out, printable(string(line)))
+		return err
+	}
+}
+
+// prettyEvent is one event in one line, for people.
+func (s *Stdio) prettyEvent(e gjson.Result) string {
+	get := func(name string) string { return e.Get(name).String() }
+	what := or(get("command"), get("target"))
+	parts := []string{get("time")}
+	if t := parts[0]; len(t) > 19 {
+		parts[0] = t[:19]
+	}
+	decision := get("decision")
+	for _, p := range []string{get("kind"), get("hookEvent"), get("tool"), what, get("layer"), decision, get("reason"), get("gate")} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	text := printable(strings.Join(parts, " "))
+	if s.Colour() {
+		switch decision {
+		case "blocked", "denied":
+			return "\x1b[31m" + text + "\x1b[0m"
+		case "asked", "deferred":
+			return "\x1b[33m" + text + "\x1b[0m"
+		}
+	}
+	return text
+}
+
+func compileJQ(expr string) (*gojq.Code, error) {
+	q, err := gojq.Parse(expr)
+	if err != nil {
+		return nil, err
+	}
+	return gojq.Compile(q)
+}
+
+func (f *tailFlags) showJQ(s *Stdio, line []byte) error {
+	iter := f.query.Run(gjson.ParseBytes(line).Value())
+	for {
+		v, ok := iter.Next()
+		if !ok {
+			return nil
+		}
+		if err, bad := v.(error); bad {
+			return fmt.Errorf("--jq: %w", err)
+		}
+		text, isText := v.(string)
+		if !isText {
+			b, err := gojq.Marshal(v)
+			if err != nil {
+				return err
+			}
+			text = string(b)
+		}
+		if _, err := fmt.Fprintln(s.Out, printable(text)); err != nil {
+			return err
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hooktrail/internal/audit"
+	"hooktrail/internal/ship"
 )
 
 const verifyAbout = `Checks the audit log: that each line is whole, that each follows the one before
@@ -16,22 +17,28 @@ What is found stands one a line, FILE:LINE first. Notes say what is worth knowin
 and no fault. Exit status: 0 sound, 1 findings, 2 something could not be read.
 
 The chain has no key. Who may write the log can compute a new chain from any
-place on; compare the last hash with the shipped copy to find that out.`
+place on; --nats compares each line with the shipped copy and finds that out, and
+a tail that was cut, and a log that was lost.`
 
 func runVerify(ctx context.Context, s *Stdio, args []string) int {
 	var c common
-	fs := newFlags(s, "verify", "[--json] [--strict] [--log FILE] [FILE...]", verifyAbout)
+	fs := newFlags(s, "verify", "[--json] [--strict] [--nats] [--log FILE] [FILE...]", verifyAbout)
 	c.register(fs)
 	asJSON := fs.Bool("json", false, "print the result as one JSON object")
 	strict := fs.Bool("strict", false, "take notes for findings")
+	nats := fs.Bool("nats", false, "compare with the stream as well")
 	if status, ok := parse(s, fs, args); !ok {
 		return status
 	}
 	var (
-		r   *audit.Report
-		err error
+		r      *audit.Report
+		stream *ship.Comparison
+		err    error
 	)
 	if fs.NArg() > 0 {
+		if *nats {
+			return s.fail("verify", "--nats compares the log itself, not single files")
+		}
 		r, err = audit.VerifyFiles(ctx, fs.Args()...)
 	} else {
 		set, fault := c.load(s)
@@ -41,19 +48,26 @@ func runVerify(ctx context.Context, s *Stdio, args []string) int {
 		if fault != nil && c.log == "" {
 			return s.fail("verify", "%v", fault)
 		}
-		r, err = audit.Verify(ctx, set.Log)
+		if r, err = audit.Verify(ctx, set.Log); err == nil && *nats {
+			stream, err = compareStream(ctx, s, &set)
+		}
 	}
 	if err != nil {
 		return s.fail("verify", "%s", printable(err.Error()))
 	}
 	if *asJSON {
-		if err := writeJSON(s.Out, verifyResult(r)); err != nil {
+		result := verifyResult(r)
+		result.Stream = stream
+		if err := writeJSON(s.Out, result); err != nil {
 			return s.fail("verify", "%v", err)
 		}
 	} else {
 		printVerify(s, r)
+		if stream != nil {
+			printComparison(s, stream)
+		}
 	}
-	if !r.Sound() || *strict && len(r.Notes) > 0 {
+	if !r.Sound() || stream != nil && !stream.Sound() || *strict && len(r.Notes) > 0 {
 		return exitFindings
 	}
 	return exitOK
@@ -86,6 +100,8 @@ type verifyJSON struct {
 	Files    []string      `json:"files"`
 	Findings []findingJSON `json:"findings"`
 	Notes    []findingJSON `json:"notes"`
+
+	Stream *ship.Comparison `json:"stream,omitempty"` // with --nats
 }
 
 type findingJSON struct {

@@ -42,7 +42,7 @@ type Call struct {
 	ToolUseID      string
 	SessionID      string
 	PermissionMode string
-	Input          []byte // the tool input, one JSON object encoded from the judged value
+	Input          []byte // the tool input, one JSON object encoded from the judged value; see Reads
 
 	// Report passes a checkpoint's steps on; see Request.
 	Report func(action string, c Checkpoint, message string) error
@@ -101,6 +101,21 @@ func older(c config.Config) []config.Rule {
 
 // Budget is the time that Judge may take.
 func (g *Guard) Budget() time.Duration { return g.budget }
+
+// Reads tells whether the verdict on a tool's calls depends on their input, so
+// that megabytes need not be encoded for nothing.
+func (g *Guard) Reads(tool string) bool {
+	if !anyMatch(g.scope, tool) {
+		return false
+	}
+	for i := range g.rules {
+		r := &g.rules[i]
+		if anyMatch(r.tools, tool) && (r.when != nil || r.class == classMutating) {
+			return true
+		}
+	}
+	return false
+}
 
 // Judge returns the verdict on a call before ctx ends, as far as the provider
 // keeps its promise.

@@ -91,6 +91,18 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestReads: what is judged without its input never depends on it.
+func TestReads(t *testing.T) {
+	g, err := New(parse(t, catalogue), nil)
+	require.NoError(t, err)
+	for tool, want := range map[string]bool{
+		"Bash": false, "mcp__a__vm_list_all": false, "mcp__x__unlisted": false, "mcp__vsphere__wipe": false,
+		"mcp__vsphere__vm_power_off": true, "mcp__os__action": true, "mcp__vsphere__none": true,
+	} {
+		require.Equal(t, want, g.Reads(tool), tool)
+	}
+}
+
 func TestWithoutAProviderAChangeIsDenied(t *testing.T) {
 	g, err := New(parse(t, catalogue), nil)
 	require.NoError(t, err)

@@ -50,14 +50,21 @@ func (g *Guarded) Judge(ctx context.Context, e *event.Event, report Report) Judg
 }
 
 func (j *Judgement) judge(ctx context.Context, g *guard.Guard, e *event.Event, report Report) {
-	input, err := e.InputJSON()
-	if err != nil {
-		j.Verdict = answer.Verdict{Decision: answer.Deny, Code: reason.SchemaInvalid, Message: "The tool input cannot be read: " + err.Error() + "."}
-		return
+	var input []byte
+	if g.Reads(e.Tool) {
+		var err error
+		if input, err = e.InputJSON(); err != nil {
+			j.deny(err)
+			return
+		}
 	}
 	v := g.Judge(ctx, guard.Call{
 		Tool: e.Tool, ToolUseID: e.ToolUseID, SessionID: e.SessionID, PermissionMode: e.PermissionMode,
 		Input: input, Report: report,
 	})
 	j.Verdict, j.Target, j.Checkpoints = v.Verdict, v.Target, v.Checkpoints
+}
+
+func (j *Judgement) deny(err error) {
+	j.Verdict = answer.Verdict{Decision: answer.Deny, Code: reason.SchemaInvalid, Message: "The tool input cannot be read: " + err.Error() + "."}
 }

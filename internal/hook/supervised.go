@@ -124,6 +124,8 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 	}
 	start := s.Now()
 	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, Now: s.Now})
+	// Far more than is shown, so that a secret cut in half here is not among it.
+	r.Stderr.Head = r.Stderr.Head[:min(len(r.Stderr.Head), maxStderr)]
 	j.Took = max(r.Duration, time.Millisecond)
 	j.Callback.ExitCode, j.Callback.TimedOut = r.ExitCode, r.TimedOut
 
@@ -168,7 +170,7 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 		v.Message = shown(v.Message)
 		r := answer.Stop(v)
 		return &r
-	case said.Object != nil && !(failed && said.Decision != answer.Deny):
+	case said.Object != nil && (!failed || said.Decision == answer.Deny):
 		return &answer.Reply{Stdout: said.Object}
 	case said.Text != "" && !failed:
 		if out := answer.Context(name, said.Text); out != nil {
@@ -178,8 +180,12 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	return nil
 }
 
-// maxSaid bounds what a message takes over of a hook's standard error.
-const maxSaid = 1500
+// maxSaid bounds what a message takes over of a hook's standard error, in
+// characters, and maxStderr what is looked at for that, in bytes.
+const (
+	maxSaid   = 1500
+	maxStderr = 64 << 10
+)
 
 // account says what became of a hook.
 func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duration) string {
@@ -200,6 +206,8 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 		return words // its refusal counts, not its failure
 	case !r.Started && !r.TimedOut:
 		what, words = fmt.Sprintf("The hook %q could not be started (%d): %s.", name, r.ExitCode, r.StartError), ""
+	case !r.Started && !r.Cancelled:
+		what = fmt.Sprintf("The hook %q was not started: its time was over before.", name)
 	case r.Cancelled:
 		what = fmt.Sprintf("The hook %q was ended before it had decided, because the host gave up.", name)
 	case r.TimedOut:

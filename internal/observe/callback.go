@@ -39,12 +39,17 @@ type hookRun struct {
 
 func (r hookRun) newEvent(s stamp, n int) *audit.Event {
 	e := s.newEvent(audit.Callback, n)
-	e.HookEvent, e.HookName, e.ToolUseID = r.event, audit.Text(r.name, 256), r.toolUse
+	// The command line is what tells one hook from another; the host's name is
+	// only the event and the tool again.
+	name := r.command
+	if name == "" {
+		name = r.name
+	}
+	e.HookEvent, e.HookName, e.ToolUseID = r.event, audit.Text(name, 400), r.toolUse
 	if r.tool == "" {
 		r.tool = toolOfHook(r.name)
 	}
 	e.Tool, e.MCPServer = r.tool, mcpServer(r.tool)
-	e.Command = audit.Text(r.command, maxCommand)
 	e.ExitCode, e.DurationMs, e.DeadlineMs = r.exitCode, r.durationMs, r.deadlineMs
 	e.Evidence = r.evidence
 	return e

@@ -227,6 +227,7 @@ func (t *streamReader) response(s stamp, r streamLine) {
 		return
 	}
 	e.Evidence = "stream:hook_response"
+	t.open[e.ToolUseID].about(e)
 	if e.Reason.Layer() == "failure" {
 		t.waiting = append(t.waiting, e)
 	}
@@ -255,6 +256,7 @@ func (t *streamReader) informational(s stamp, r streamLine) {
 		for i, e := range t.waiting {
 			if e.HookEvent == v.HookEvent && (e.ToolUseID == "" || e.ToolUseID == v.ToolUseID) {
 				e.ToolUseID, e.TimedOut = v.ToolUseID, &v.TimedOut
+				t.open[v.ToolUseID].about(e)
 				t.waiting = slices.Delete(t.waiting, i, i+1)
 				return
 			}

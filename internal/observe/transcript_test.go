@@ -87,7 +87,7 @@ func TestDenialsAreToldApart(t *testing.T) {
 			e := events[len(events)-1]
 			got := fmt.Sprintf("%s %s %s ", e.Layer, e.Decision, e.Reason)
 			if e.Kind == audit.Callback {
-				got += fmt.Sprintf("%s %t", e.Gate, e.Command != "")
+				got += fmt.Sprintf("%s %t", e.Gate, e.HookName != "PreToolUse:Bash")
 			} else {
 				got += e.Evidence
 			}

@@ -1,137 +1,88 @@
 package report
 
 import (
-	"bytes"
+	"compress/gzip"
 	"context"
-	"errors"
+	"fmt"
 	"io"
-	"runtime"
+	"os"
+	"strings"
+	"time"
 
 	"hooktrail/internal/audit"
 )
 
-const chunkSize = 1 << 20
-
-// A chunk is a run of whole lines and what was read from them.
-type chunk struct {
-	data  []byte
-	rows  []row
-	lines [][]byte
-	bad   int
-	done  chan struct{}
+// Totals say what was read.
+type Totals struct {
+	Events, Broken int64 // lines that were events, and lines that were none
+	Bytes          int64
+	First, Last    string // times of the first and last event
 }
 
-// readRows hands the rows of files to fn in their order. Lines are read by
-// several goroutines at once; fn runs in the caller's.
-func readRows(ctx context.Context, files []string, fn func(r *row, line []byte)) (scanned, error) {
-	var sc scanned
-	workers := max(runtime.GOMAXPROCS(0), 1)
-	work := make(chan *chunk)
-	order := make(chan *chunk, workers)
-	free := make(chan *chunk, workers+3)
-	for range cap(free) {
-		free <- &chunk{data: make([]byte, 0, chunkSize+audit.MaxLine)}
+// Each reads the named files in their order and gives every event that is not
+// older than since, which may be zero, to fn. "-" is standard input, in. The row
+// is fn's only until it returns.
+func Each(ctx context.Context, in io.Reader, files []string, since time.Time, fn func(*Row)) (Totals, error) {
+	var (
+		t    Totals
+		r    Row
+		from string
+	)
+	if !since.IsZero() {
+		from = since.UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for range workers {
-		go func() {
-			for c := range work {
-				c.parse()
-				close(c.done)
-			}
-		}()
-	}
-	var readErr error
-	go func() {
-		defer close(order)
-		defer close(work)
-		for _, name := range files {
-			if readErr = feed(ctx, name, free, work, order); readErr != nil {
+	for _, name := range files {
+		err := each(ctx, in, name, func(line []byte) {
+			t.Bytes += int64(len(line)) + 1
+			if !r.parse(line) {
+				t.Broken++
 				return
 			}
+			if r.Time < from { // fixed width, UTC: as text it is in order
+				return
+			}
+			t.Events++
+			if t.First == "" || r.Time < t.First {
+				t.First = strings.Clone(r.Time)
+			}
+			if r.Time > t.Last {
+				t.Last = r.Time
+			}
+			fn(&r)
+		})
+		if err != nil {
+			return t, fmt.Errorf("read %s: %w", name, err)
 		}
-	}()
-	for c := range order {
-		<-c.done
-		for i := range c.rows {
-			fn(&c.rows[i], c.lines[i])
-		}
-		sc.Lines += len(c.rows) + c.bad
-		sc.Bad += c.bad
-		sc.Bytes += int64(len(c.data))
-		free <- c
+		t.Last = strings.Clone(t.Last)
 	}
-	return sc, readErr
+	return t, nil
 }
 
-// scanned says what a report was made from.
-type scanned struct {
-	Lines int   `json:"lines"`
-	Bad   int   `json:"badLines"`
-	Bytes int64 `json:"bytes"`
-}
-
-func feed(ctx context.Context, name string, free <-chan *chunk, work, order chan<- *chunk) error {
-	r, err := audit.Open(name)
-	if err != nil {
-		return err
-	}
-	defer r.Close() //nolint:errcheck // only read
-	var rest []byte
-	for eof := false; !eof; {
-		var c *chunk
-		select {
-		case c = <-free:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		c.data = append(c.data[:0], rest...)
-		at := len(c.data)
-		c.data = c.data[:min(cap(c.data), at+chunkSize)]
-		if len(c.data) == at { // a line longer than a chunk is none of ours
-			at = 0
-			c.data = c.data[:chunkSize]
-		}
-		n, err := io.ReadFull(r, c.data[at:])
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			eof = true
-		case err != nil:
+func each(ctx context.Context, in io.Reader, name string, fn func([]byte)) error {
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the user's own choice
+		if err != nil {
 			return err
 		}
-		c.data = c.data[:at+n]
-		rest = nil
-		if !eof {
-			cut := bytes.LastIndexByte(c.data, '\n') + 1
-			rest = append(rest, c.data[cut:]...)
-			c.data = c.data[:cut]
-		}
-		c.done = make(chan struct{})
-		order <- c
-		work <- c
+		defer func() { _ = f.Close() }()
+		in = f
 	}
-	return nil
-}
-
-func (c *chunk) parse() {
-	c.rows, c.lines, c.bad = c.rows[:0], c.lines[:0], 0
-	for b := c.data; len(b) > 0; {
-		line, rest, _ := bytes.Cut(b, []byte("\n"))
-		b = rest
-		if len(line) == 0 {
-			continue
+	if strings.HasSuffix(name, ".gz") {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return err
 		}
-		if len(c.rows) < cap(c.rows) {
-			c.rows = c.rows[:len(c.rows)+1]
-		} else {
-			c.rows = append(c.rows, row{})
-		}
-		if !c.rows[len(c.rows)-1].scan(line) {
-			c.rows = c.rows[:len(c.rows)-1]
-			c.bad++
-			continue
-		}
-		c.lines = append(c.lines, line)
+		defer func() { _ = z.Close() }()
+		in = z
 	}
+	n := 0
+	return audit.Scan(in, func(l audit.Line) error {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if len(l.Bytes) > 0 {
+			fn(l.Bytes)
+		}
+		return nil
+	})
 }

@@ -1,15 +1,17 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -17,323 +19,343 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// month writes a made-up log of n events with faults in it, the same at every
-// run.
-func month(t testing.TB, path string, n int) {
-	t.Helper()
-	f, err := os.Create(path)
-	require.NoError(t, err)
-	w := bufio.NewWriterSize(f, 1<<20)
+// month writes n events of several hosts with seeded faults: failing hooks,
+// retries, calls that ran though they were stopped, numbers that are missing or
+// stand twice, a changed configuration.
+func month(n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
-	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	step := 30 * 24 * time.Hour / time.Duration(n)
-	seq, call := 0, 0
-	write := func(m string) {
-		at = at.Add(step)
-		seq++
-		if seq%100003 == 0 {
-			seq++ // a lost event
+	seq := map[string]int{}
+	start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		host := pick("ws-1", "ws-2", "ci-1")
+		seq[host]++
+		if r.IntN(500) == 0 {
+			seq[host] += 1 + r.IntN(3) // lost
 		}
-		fmt.Fprintf(w, `{"time":"%s","eventId":"01930000-0000-7000-8000-%012d","seq":%d,"prev":"%064d","schemaVersion":1,"product":"hooktrail/%s","host":"ws-%d","user":"u%d",%s,"configSha256":"%064d"}`+"\n",
-			at.Format("2006-01-02T15:04:05.000000000Z"), seq, seq, 0, pick("0.1.0", "0.1.1"), call/200%20, call/200%30, m, at.Day()/11)
-	}
-	for seq < n {
-		call++
-		session := fmt.Sprintf("s-%d", call/200)
-		base := fmt.Sprintf(`"sessionId":"%s","toolUseId":"toolu_%08d","permissionMode":"%s","cwd":"/home/u/app"`, session, call, pick("default", "bypassPermissions", "dontAsk"))
-		tool := pick("Bash", "Bash", "Write", "mcp__vsphere__vm_power_off")
-		what := `,"tool":"` + tool + `"`
-		switch tool {
-		case "Bash":
-			what += `,"command":"` + pick("npm test", "cat .env", `echo \"a\" \\ b`, "git push") + fmt.Sprint(r.IntN(50)) + `"`
-		case "Write":
-			what += `,"target":"/home/u/app/` + pick("main.go", ".env", ".ssh/id_rsa") + `"`
-		default:
-			what += `,"mcpServer":"vsphere","target":"app01","checkpoint":{"vm":"app01","cadenceS":5,"waitedMs":1,"state":"confirmed"}`
+		if r.IntN(700) == 0 && seq[host] > 1 {
+			seq[host]-- // doubled
 		}
-		ran := true
-		hook := pick("pre.sh", "secrets.py", "lint.py")
+		at := start.Add(time.Duration(i) * (30 * 24 * time.Hour / time.Duration(n)))
+		e := map[string]any{
+			"time": at.Format("2006-01-02T15:04:05.000000000Z"), "eventId": fmt.Sprintf("01a22f2b-0000-7000-8000-%012d", i), "seq": seq[host],
+			"schemaVersion": 1, "product": pick("hooktrail/0.1.0", "hooktrail/0.2.0"), "host": host, "user": pick("alice", "bob", "ci"),
+			"kind": "invocation", "sessionId": fmt.Sprintf("s%d", r.IntN(40)), "toolUseId": fmt.Sprintf("toolu_%d", i/2), "hookEvent": "PreToolUse",
+			"permissionMode": pick("default", "bypassPermissions"), "tool": pick("Bash", "Read", "mcp__vsphere__stop"), "configSha256": pick("aa", "bb"),
+			"layer": "guard", "decision": "allowed", "reason": "guard_read_only", "message": "with \"quotes\", a \\ and a tab\t", "hookName": pick("pre.sh", "secrets.py", "hooktrail"),
+			"gate": "allow", "exitCode": 0, "timedOut": false, "durationMs": r.IntN(9000), "deadlineMs": 9000,
+		}
 		switch x := r.IntN(100); {
-		case x < 4:
-			write(fmt.Sprintf(`"kind":"callback","hookEvent":"PreToolUse",%s%s,"hookName":"%s","onFailure":"continue","exitCode":%s,"timedOut":false,"gate":"not_block_mode","layer":"failure","decision":"allowed","reason":"hook_failed_open","message":"m","durationMs":%d`, base, what, hook, pick("1", "127"), r.IntN(900)))
-		case x < 7:
-			ran = r.IntN(50) == 0
-			write(fmt.Sprintf(`"kind":"callback","hookEvent":"PreToolUse",%s%s,"hookName":"%s","onFailure":"block","exitCode":137,"timedOut":true,"gate":"timeout_block","layer":"failure","decision":"blocked","reason":"hook_callback_failed","message":"m","durationMs":9000,"deadlineMs":9000`, base, what, hook))
 		case x < 10:
-			ran = false
-			write(fmt.Sprintf(`"kind":"permission",%s%s,"layer":"permission","decision":"denied","reason":"%s","message":"m"`, base, what, pick("permission_rule", "permission_user", "permission_mode")))
-		case x < 13:
-			ran = false
-			write(fmt.Sprintf(`"kind":"invocation","hookEvent":"PreToolUse",%s%s,"hookName":"hooktrail","exitCode":0,"timedOut":false,"gate":"allow","layer":"guard","decision":"blocked","reason":"guard_rule_denied","message":"m","durationMs":%d,"deadlineMs":150000`, base, what, r.IntN(90)))
-		default:
-			write(fmt.Sprintf(`"kind":"invocation","hookEvent":"PreToolUse",%s%s,"hookName":"hooktrail","exitCode":0,"timedOut":false,"gate":"allow","layer":"guard","decision":"allowed","reason":"guard_unguarded","message":"","durationMs":%d,"deadlineMs":150000`, base, what, r.IntN(90)))
+			late := r.IntN(2) == 0
+			e["layer"], e["decision"], e["reason"], e["timedOut"], e["gate"] = "failure", "blocked", "hook_callback_failed", late, "block"
+			e["exitCode"] = []int{1, 2, 126, 127, 137}[r.IntN(5)]
+			if late {
+				e["gate"] = "timeout_block"
+			}
+		case x < 15:
+			e["layer"], e["reason"], e["gate"], e["exitCode"] = "failure", "hook_failed_open", "not_block_mode", 1
+		case x < 20:
+			e["kind"], e["layer"], e["decision"], e["reason"] = "permission", "permission", "denied", pick("permission_rule", "permission_user")
+		case x < 22:
+			e["layer"], e["decision"], e["reason"], e["gate"] = "schema", "blocked", "schema_invalid", "schema"
+		case x < 50:
+			e["hookEvent"], e["layer"], e["decision"], e["reason"] = "PostToolUse", "none", "none", "observed"
+		case x < 51:
+			e["hookEvent"], e["layer"], e["decision"], e["reason"] = "SessionEnd", "none", "none", "observed"
+		case x < 52:
+			e["kind"], e["action"], e["layer"], e["decision"], e["reason"] = "log", "rotated", "none", "none", "observed"
 		}
-		if ran {
-			write(fmt.Sprintf(`"kind":"invocation","hookEvent":"PostToolUse",%s%s,"hookName":"hooktrail","layer":"none","decision":"none","reason":"observed","message":"","gate":"allow","exitCode":0,"timedOut":false`, base, what))
+		if e["tool"] == "Bash" {
+			e["command"] = pick("ls", "cat .env", "npm test", "terraform plan")
+		} else {
+			e["target"] = pick("/home/x/main.go", "/home/x/.ssh/id_ed25519", "app01")
 		}
-		if call%200 == 199 && call%1000 != 999 {
-			write(fmt.Sprintf(`"kind":"invocation","hookEvent":"SessionEnd","sessionId":"%s","layer":"none","decision":"none","reason":"observed","message":""`, session))
+		line, err := json.Marshal(e)
+		if err != nil {
+			panic(err)
 		}
-		if call%20000 == 7 {
-			write(`"kind":"log","action":"rotated","layer":"none","decision":"none","reason":"observed","message":"rotated"`)
-			write(`"kind":"invocation","hookEvent":"ConfigChange","sessionId":"` + session + `","layer":"guard","decision":"blocked","reason":"settings_disarm","message":"m"`)
-		}
+		b.Write(append(line, '\n'))
 	}
-	require.NoError(t, w.Flush())
-	require.NoError(t, f.Close())
+	return b.Bytes()
 }
 
-// flat renders a table without the columns named.
-func flat(tb Table) []string {
-	var out []string
-	for _, r := range tb.Rows {
-		out = append(out, strings.TrimSuffix(fmt.Sprintln(r...), "\n"))
+type ref map[string]any
+
+func (e ref) s(name string) string {
+	switch v := e[name].(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return fmt.Sprintf("%d", int64(v))
+	default:
+		return fmt.Sprint(v)
 	}
-	slices.Sort(out)
+}
+
+func decodeAll(t *testing.T, log []byte) []ref {
+	t.Helper()
+	var all []ref
+	for _, line := range bytes.Split(bytes.TrimSpace(log), []byte("\n")) {
+		var e ref
+		require.NoError(t, json.Unmarshal(line, &e))
+		all = append(all, e)
+	}
+	return all
+}
+
+func run(t *testing.T, log []byte, name, arg string) []Section {
+	t.Helper()
+	r, err := New(name, arg, nil)
+	require.NoError(t, err)
+	totals, err := Each(context.Background(), bytes.NewReader(log), []string{"-"}, time.Time{}, r.Add)
+	require.NoError(t, err)
+	require.Zero(t, totals.Broken)
+	return r.Sections()
+}
+
+func lines(s Section) []string {
+	out := make([]string, 0, len(s.Rows))
+	for _, r := range s.Rows {
+		out = append(out, strings.Join(r, " | "))
+	}
+	sort.Strings(out)
 	return out
 }
 
-// TestReportsAgainstAnIndependentCount counts the same log again, in the plainest
-// way: each line through encoding/json into a map.
-func TestReportsAgainstAnIndependentCount(t *testing.T) {
-	for _, size := range []int{0, 20000} {
-		path := filepath.Join(t.TempDir(), "audit.jsonl")
-		if size == 0 {
-			b, err := os.ReadFile("testdata/sample-audit.jsonl")
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(path, b, 0o600))
-		} else {
-			month(t, path, size)
+// counts is the independent way: count by a key.
+func counts(all []ref, keep func(ref) bool, by ...string) []string {
+	n := map[string]int{}
+	for _, e := range all {
+		if keep(e) {
+			var k []string
+			for _, f := range by {
+				if f == "hour" {
+					k = append(k, e.s("time")[:13])
+				} else {
+					k = append(k, e.s(f))
+				}
+			}
+			n[strings.Join(k, " | ")]++
 		}
-		compare(t, path)
 	}
+	var out []string
+	for k, v := range n {
+		out = append(out, fmt.Sprintf("%d | %s", v, k))
+	}
+	sort.Strings(out)
+	return out
 }
 
-func compare(t *testing.T, path string) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var all []map[string]any
-	for line := range bytes.SplitSeq(bytes.TrimSpace(b), []byte("\n")) {
-		var m map[string]any
-		require.NoError(t, json.Unmarshal(line, &m))
-		all = append(all, m)
-	}
-	s := func(m map[string]any, k string) string {
-		switch v := m[k].(type) {
-		case nil:
-			return ""
-		case float64:
-			return fmt.Sprintf("%.0f", v)
-		default:
-			return fmt.Sprint(v)
-		}
-	}
-	group := func(want func(m map[string]any) bool, dims []string, uniq ...string) []string {
-		n := map[string]int{}
-		sets := map[string][]map[string]bool{}
-		for _, m := range all {
-			if !want(m) {
-				continue
-			}
-			var ks []string
-			for _, d := range dims {
-				switch d {
-				case "hour":
-					ks = append(ks, s(m, "time")[:13])
-				default:
-					ks = append(ks, s(m, d))
-				}
-			}
-			k := strings.Join(ks, " ")
-			n[k]++
-			if sets[k] == nil {
-				for range uniq {
-					sets[k] = append(sets[k], map[string]bool{})
-				}
-			}
-			for i, u := range uniq {
-				if v := s(m, u); v != "" {
-					sets[k][i][v] = true
-				}
-			}
-		}
-		var out []string
-		for k, c := range n {
-			line := fmt.Sprintf("%s %d", k, c)
-			for _, set := range sets[k] {
-				line += fmt.Sprintf(" %d", len(set))
-			}
-			out = append(out, line)
-		}
-		slices.Sort(out)
-		return out
-	}
-	tables := func(name string) []Table {
-		res, err := Run(t.Context(), Options{Files: []string{path}, Name: name})
-		require.NoError(t, err)
-		require.Zero(t, res.Scanned.Bad)
-		require.Equal(t, len(all), res.Scanned.Lines)
-		return res.Tables
-	}
-	eq := func(k, v string) func(map[string]any) bool {
-		return func(m map[string]any) bool { return s(m, k) == v }
-	}
-	stopped := func(m map[string]any) bool { return s(m, "decision") == "blocked" || s(m, "decision") == "denied" }
+func stoppedRef(e ref) bool { return e.s("decision") == "blocked" || e.s("decision") == "denied" }
 
-	require.Equal(t, group(eq("reason", "hook_callback_failed"), []string{"hookName"}, "sessionId", "user"), flat(tables("hook-failures")[0]))
-	require.Equal(t, group(stopped, []string{"layer", "reason"}), flat(tables("blocks-by-cause")[0]))
-	require.Equal(t, group(eq("reason", "hook_failed_open"), []string{"hookName", "exitCode", "timedOut"}, "toolUseId"), flat(tables("fail-open")[0]))
-	require.Equal(t, group(func(m map[string]any) bool { return s(m, "gate") == "timeout_block" || s(m, "timedOut") == "true" }, []string{"hour", "hookName", "gate"}), flat(tables("timeouts")[0]))
-	codes := tables("exit-codes")[0]
-	for i := range codes.Rows {
-		codes.Rows[i] = codes.Rows[i][:3]
+// firstColumns cuts the columns of distinct counts off.
+func firstColumns(rows []string, n int) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, strings.Join(strings.Split(r, " | ")[:n], " | "))
 	}
-	require.Equal(t, group(func(m map[string]any) bool { return m["exitCode"] != nil }, []string{"hookName", "exitCode"}), flat(codes))
-	require.Equal(t, group(func(m map[string]any) bool {
-		return s(m, "permissionMode") == "bypassPermissions" && s(m, "hookEvent") == "PreToolUse" && (s(m, "decision") == "none" || s(m, "decision") == "allowed")
-	}, []string{"user", "host", "tool"}), flat(tables("bypass-and-first-seen")[0]))
-	require.Equal(t, group(func(m map[string]any) bool {
-		return strings.Contains(s(m, "command"), ".env") || strings.HasSuffix(s(m, "target"), "/.env") || strings.Contains(s(m, "target"), ".ssh/")
-	}, []string{"tool", "decision", "reason"}), flat(tables("sensitive")[0]))
+	sort.Strings(out)
+	return out
+}
 
-	// Stopped and yet ran; retries; numbers; sessions without an end.
-	ran, stops := map[string]bool{}, map[string]bool{}
-	type try struct {
-		stops   int
-		n       int
-		through bool
+// TestReportsAgainstAnIndependentCount sets each report against a plain count
+// over fully decoded events.
+func TestReportsAgainstAnIndependentCount(t *testing.T) {
+	log := month(20000)
+	all := decodeAll(t, log)
+	is := func(field, value string) func(ref) bool { return func(e ref) bool { return e.s(field) == value } }
+
+	require.Equal(t, counts(all, is("reason", "hook_callback_failed"), "hookName"), firstColumns(lines(run(t, log, "hook-failures", "")[0]), 2))
+	require.Equal(t, counts(all, stoppedRef, "layer", "reason"), lines(run(t, log, "blocks-by-cause", "")[0]))
+	require.Equal(t, counts(all, is("reason", "hook_failed_open"), "hookName", "exitCode", "timedOut"), firstColumns(lines(run(t, log, "fail-open", "")[0]), 4))
+	require.Equal(t, counts(all, func(e ref) bool { return e["exitCode"] != nil }, "hookName", "exitCode"), lines(run(t, log, "exit-codes", "")[0]))
+	require.Equal(t, counts(all, is("gate", "timeout_block"), "hour", "hookName"), lines(run(t, log, "timeouts", "")[0]))
+	target, command := regexp.MustCompile(`(^|/)(\.env|\.ssh/|\.aws/|id_[a-z0-9]+$)`), regexp.MustCompile(`\.env|\.ssh/|AWS_SECRET`)
+	require.Equal(t, counts(all, func(e ref) bool { return target.MatchString(e.s("target")) || command.MatchString(e.s("command")) }, "tool", "decision", "reason"), lines(run(t, log, "sensitive", "")[0]))
+	require.Equal(t, counts(all, func(e ref) bool {
+		return e.s("permissionMode") == "bypassPermissions" && e.s("hookEvent") == "PreToolUse" && (e.s("decision") == "none" || e.s("decision") == "allowed")
+	}, "user", "host", "tool"), lines(run(t, log, "bypass-and-first-seen", "")[0]))
+
+	// p95 of each hook.
+	took := map[string][]int{}
+	for _, e := range all {
+		took[e.s("hookName")] = append(took[e.s("hookName")], int(e["durationMs"].(float64)))
 	}
-	tries := map[string]*try{}
+	for _, row := range run(t, log, "timeouts", "")[1].Rows {
+		d := took[row[0]]
+		sort.Ints(d)
+		require.Equal(t, fmt.Sprint(d[len(d)*95/100]), row[2], row[0])
+	}
+
+	// Stopped, and yet ran.
+	stopped, ran := map[string]bool{}, map[string]bool{}
+	for _, e := range all {
+		stopped[e.s("toolUseId")] = stopped[e.s("toolUseId")] || stoppedRef(e)
+		ran[e.s("toolUseId")] = ran[e.s("toolUseId")] || e.s("kind") == "invocation" && e.s("hookEvent") == "PostToolUse"
+	}
+	var both []string
+	for id := range stopped {
+		if stopped[id] && ran[id] {
+			both = append(both, id)
+		}
+	}
+	sort.Strings(both)
+	require.NotEmpty(t, both)
+	require.Equal(t, both, firstColumns(lines(run(t, log, "call", "")[0]), 1))
+
+	// Retries, call by call.
+	type command3 struct{ session, tool, command string }
+	order, state := map[command3][]string{}, map[string]bool{}
+	for _, e := range all {
+		if e.s("hookEvent") != "PreToolUse" || e.s("command") == "" {
+			continue
+		}
+		k, id := command3{e.s("sessionId"), e.s("tool"), e.s("command")}, e.s("toolUseId")
+		at := fmt.Sprint(k, id)
+		if _, known := state[at]; !known {
+			order[k] = append(order[k], at)
+		}
+		state[at] = state[at] || stoppedRef(e)
+	}
+	var retried []string
+	for k, ids := range order {
+		n := 0
+		for _, id := range ids {
+			if state[id] {
+				n++
+			}
+		}
+		if n >= 3 && !state[ids[len(ids)-1]] {
+			retried = append(retried, fmt.Sprintf("%s | %s | %s | %d", k.session, k.tool, k.command, n))
+		}
+	}
+	sort.Strings(retried)
+	require.NotEmpty(t, retried)
+	require.Equal(t, retried, lines(run(t, log, "retries", "")[0]))
+
+	// Gaps and doubles.
+	numbers := map[string][]int{}
+	for _, e := range all {
+		numbers[e.s("host")] = append(numbers[e.s("host")], int(e["seq"].(float64)))
+	}
+	for _, row := range run(t, log, "integrity", "")[0].Rows {
+		n := numbers[row[0]]
+		total := len(n)
+		sort.Ints(n)
+		n = slices.Compact(n)
+		require.Equal(t, []string{fmt.Sprint(total), fmt.Sprint(n[0]), fmt.Sprint(n[len(n)-1]), fmt.Sprint(n[len(n)-1] - n[0] + 1 - len(n)), fmt.Sprint(total - len(n))}, row[1:])
+	}
+
+	// Sessions whose last invocation is not their end.
 	open := map[string]bool{}
-	type number struct{ n, first, last int }
-	numbers := map[string]*number{}
-	seen := map[string]bool{}
-	for _, m := range all {
-		id := s(m, "toolUseId")
-		if s(m, "hookEvent") == "PostToolUse" {
-			ran[id] = true
-		} else if stopped(m) && id != "" {
-			stops[id] = true
+	for _, e := range all {
+		if e.s("kind") == "invocation" {
+			open[e.s("sessionId")] = e.s("hookEvent") != "SessionEnd"
 		}
-		if s(m, "hookEvent") == "PreToolUse" && s(m, "command") != "" {
-			k := s(m, "sessionId") + "|" + s(m, "tool") + "|" + s(m, "command")
-			if tries[k] == nil && stopped(m) {
-				tries[k] = &try{}
-			}
-			if e := tries[k]; e != nil {
-				e.n++
-				if e.through = !stopped(m); !e.through {
-					e.stops++
-				}
-			}
-		}
-		if id := s(m, "sessionId"); id != "" {
-			if _, ok := open[id]; !ok {
-				open[id] = true
-			}
-			if s(m, "hookEvent") == "SessionEnd" {
-				open[id] = false
-			}
-		}
-		h, q := s(m, "host"), int(m["seq"].(float64))
-		if numbers[h] == nil {
-			numbers[h] = &number{first: q, last: q}
-		}
-		if k := fmt.Sprintf("%s/%d", h, q); !seen[k] {
-			seen[k] = true
-			numbers[h].n++
-		}
-		numbers[h].first, numbers[h].last = min(numbers[h].first, q), max(numbers[h].last, q)
 	}
 	n := 0
-	for id := range stops {
-		if ran[id] {
-			n++
-		}
-	}
-	require.Len(t, tables("call")[0].Rows, n)
-	require.NotZero(t, n)
-	n = 0
-	for _, e := range tries {
-		if e.stops >= 3 && e.through {
-			n++
-		}
-	}
-	require.Len(t, tables("retries")[0].Rows, n)
-	n = 0
 	for _, o := range open {
 		if o {
 			n++
 		}
 	}
-	require.Len(t, tables("health")[1].Rows, n)
-	for _, r := range tables("integrity")[0].Rows {
-		h := numbers[r[0].(string)]
-		require.Equal(t, int64(h.last-h.first+1-h.n), r[4], r[0])
-	}
-	require.Len(t, tables("drift")[0].Rows, len(group(func(m map[string]any) bool { return s(m, "configSha256") != "" }, []string{"host", "configSha256"})))
-	require.Len(t, tables("silent-hosts")[0].Rows, len(numbers))
-	for _, r := range tables("block-rate")[0].Rows {
-		require.InDelta(t, float64(r[4].(int64))/float64(r[3].(int64)), r[5], 1e-9)
-	}
-	for _, name := range Names() {
-		res, err := Run(t.Context(), Options{Files: []string{path}, Name: name[0]})
-		require.NoError(t, err, name[0])
-		require.NotEmpty(t, res.Tables, name[0])
-	}
-}
+	require.Len(t, run(t, log, "health", "")[1].Rows, n)
 
-// TestBrokenLinesAreCounted and spoil nothing around them.
-func TestBrokenLinesAreCounted(t *testing.T) {
-	good := `{"time":"2026-11-30T08:00:00.000000000Z","host":"h","seq":1,"reason":"hook_callback_failed","hookName":"a \"b\"","x":[{"y":"}"},1],"sessionId":"s"}`
-	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte(good+"\nnonsense\n{\"a\":\n"+good+"\n\n"+good[:40]+"\n"+good), 0o600))
-	res, err := Run(t.Context(), Options{Files: []string{path}, Name: "hook-failures"})
-	require.NoError(t, err)
-	require.Equal(t, 3, res.Scanned.Bad)
-	require.Equal(t, []string{`a "b" 3 1 0`}, flat(res.Tables[0]))
-}
-
-func FuzzRow(f *testing.F) {
-	f.Add([]byte(`{"time":"a","seq":1,"hookName":"a\"b","x":{"y":[1,"}"]}}`))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		var r row
-		ok := r.scan(line)
-		var m map[string]any
-		if json.Unmarshal(line, &m) != nil || m == nil {
-			return
-		}
-		var compact bytes.Buffer
-		if json.Compact(&compact, line) != nil || !bytes.Equal(compact.Bytes(), line) {
-			return // we write no blanks
-		}
-		if v, is := m["hookName"].(string); ok && is && bytes.Count(line, []byte(`hookName`)) == 1 && strings.ToValidUTF8(v, "") == string(r.hookName) != (v == string(r.hookName)) {
-			t.Fatalf("%q %q", v, r.hookName)
-		}
-	})
-}
-
-// BenchmarkMonth measures a report on a month of a million events, once it is
-// told where there is room for it.
-func BenchmarkMonth(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "audit.jsonl")
-	month(b, path, 1_000_000)
-	info, err := os.Stat(path)
-	require.NoError(b, err)
-	for _, name := range Names() {
-		b.Run(name[0], func(b *testing.B) {
-			b.SetBytes(info.Size())
-			var peak uint64
-			for b.Loop() {
-				_, err := Run(b.Context(), Options{Files: []string{path}, Name: name[0]})
-				require.NoError(b, err)
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				peak = max(peak, m.HeapSys)
+	// First and last.
+	for _, row := range run(t, log, "silent-hosts", "")[0].Rows {
+		var first, last string
+		for _, e := range all {
+			if e.s("host") == row[0] {
+				first, last = cmp.Or(first, e.s("time")), e.s("time")
 			}
-			b.ReportMetric(float64(peak)/(1<<20), "heapMiB")
+		}
+		require.Equal(t, []string{first, last}, row[1:3])
+	}
+	require.Len(t, run(t, log, "session", "s1")[0].Rows, len(counts(all, is("sessionId", "s1"), "eventId")))
+	require.NotEmpty(t, run(t, log, "drift", "")[1].Rows)
+	require.NotEmpty(t, run(t, log, "block-rate", "")[0].Rows)
+	require.NotEmpty(t, run(t, log, "", "")[0].Rows)
+}
+
+func TestSinceLeavesOutWhatIsOlder(t *testing.T) {
+	log := month(1000)
+	var n int
+	totals, err := Each(context.Background(), bytes.NewReader(log), []string{"-"}, time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), func(*Row) { n++ })
+	require.NoError(t, err)
+	require.Equal(t, 500, n)
+	require.EqualValues(t, 500, totals.Events)
+}
+
+func TestWhatIsNoEventIsCounted(t *testing.T) {
+	in := "not json\n{\"half\n\n[1]\n" + string(month(3)) + "{\"kind\":\"invocation\""
+	var n int
+	totals, err := Each(context.Background(), strings.NewReader(in), []string{"-"}, time.Time{}, func(*Row) { n++ })
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	require.GreaterOrEqual(t, totals.Broken, int64(3))
+}
+
+func TestNewSaysWhatThereIs(t *testing.T) {
+	_, err := New("nonsense", "", nil)
+	require.ErrorContains(t, err, "blocks-by-cause")
+	_, err = New("session", "", nil)
+	require.ErrorContains(t, err, "SESSION_ID")
+	_, err = New("hook-failures", "x", nil)
+	require.ErrorContains(t, err, "no argument")
+	_, err = New("hook-failures", "", []string{"colour"})
+	require.ErrorContains(t, err, "colour")
+	_, err = New("integrity", "", []string{"host"})
+	require.ErrorContains(t, err, "grouped")
+	_, err = New("hook-failures", "", []string{"host", "day"})
+	require.NoError(t, err)
+}
+
+func TestStory(t *testing.T) {
+	sample, err := os.ReadFile("testdata/sample-audit.jsonl")
+	require.NoError(t, err)
+	s := NewStory("toolu_0265")
+	_, err = Each(context.Background(), bytes.NewReader(sample), []string{"-"}, time.Time{}, s.Add)
+	require.NoError(t, err)
+	require.Len(t, s.Steps, 2)
+	require.True(t, s.Ran())
+	require.True(t, s.Findings()[0].Severe)
+	require.Contains(t, s.Conclusion(), "hook_callback_failed")
+
+	guardThenRule := NewStory("a")
+	guardThenRule.Add(&Row{ToolUseID: "a", Kind: "invocation", HookEvent: "PreToolUse", Layer: "guard", Decision: "allowed", Reason: "guard_read_only"})
+	guardThenRule.Add(&Row{ToolUseID: "a", Kind: "permission", Layer: "permission", Decision: "denied", Reason: "permission_rule"})
+	guardThenRule.Add(&Row{ToolUseID: "b", Kind: "permission", Layer: "permission", Decision: "denied", Reason: "permission_rule"})
+	require.Len(t, guardThenRule.Steps, 2)
+	require.Equal(t, "It did not run: stopped by the host's permissions (permission_rule).", guardThenRule.Conclusion())
+	require.Equal(t, []Finding{{false, "the guard let it through, and the host's permissions denied it"}}, guardThenRule.Findings())
+}
+
+// BenchmarkReports reads a month of 1,000,000 events; see docs/queries.md.
+func BenchmarkReports(b *testing.B) {
+	log := month(1_000_000)
+	path := filepath.Join(b.TempDir(), "audit.jsonl")
+	require.NoError(b, os.WriteFile(path, log, 0o600))
+	size := int64(len(log))
+	log = nil
+	for _, info := range append([]Info{{}}, Reports()...) {
+		arg := ""
+		if info.Arg != "" && info.Arg[0] != '?' {
+			arg = "s1"
+		}
+		b.Run(cmp.Or(info.Name, "overview"), func(b *testing.B) {
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for range b.N {
+				r, err := New(info.Name, arg, nil)
+				require.NoError(b, err)
+				_, err = Each(context.Background(), nil, []string{path}, time.Time{}, r.Add)
+				require.NoError(b, err)
+				r.Sections()
+			}
 		})
 	}
 }

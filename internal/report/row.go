@@ -1,228 +1,158 @@
+// Package report answers questions about audit logs: the events of any number of
+// files, read once from end to end, with memory that grows with what is found
+// and not with what is read.
+//
+// It reads the fields it needs and takes lines that are no events for what they
+// are: they are counted, and nothing stops at them. It does not check the chain;
+// that is audit.Verify.
 package report
 
 import (
-	"bytes"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
 )
 
-// A row is what the reports use of one line. Its slices point into the line.
-type row struct {
-	time, host, user, product, kind, action                       []byte
-	session, toolUse, hookEvent, mode, tool, mcp, command, target []byte
-	layer, decision, reason, message, hookName, gate, config      []byte
-	prev, onFailure, evidence                                     []byte
-	seq                                                           uint64
-	exit, duration, deadline                                      int64
-	hasExit, hasDuration, hasDeadline, hasTimedOut, timedOut      bool
+// A Row is what reports know of an event. Its strings lie in the line that was
+// read; who keeps one keeps a clone.
+type Row struct {
+	Seq                               uint64
+	Time, Kind, Action                string
+	Host, User, Product               string
+	SessionID, ToolUseID, HookEvent   string
+	PermissionMode, Tool, MCPServer   string
+	Command, Target                   string
+	Layer, Decision, Reason, Message  string
+	HookName, OnFailure, Gate         string
+	ConfigSHA256, Evidence            string
+	ExitCode, DurationMs, DeadlineMs  int64
+	HasExit, HasDeadline, HasDuration bool
+	TimedOut, HasTimedOut             bool
 }
 
-// scan fills r from a line and reports whether the line is one whole object.
-// It knows the flat shape of our own lines: strings, numbers and booleans at the
-// top, whatever else is passed over.
-func (r *row) scan(line []byte) bool {
-	*r = row{}
-	i, n := 0, len(line)
-	if n < 2 || line[0] != '{' || line[n-1] != '}' {
+// parse reads one line. It is false for what is no event.
+func (r *Row) parse(line []byte) bool {
+	*r = Row{}
+	v := gjson.ParseBytes(line)
+	if !v.IsObject() || line[len(line)-1] != '}' {
 		return false
 	}
-	i++
-	for i < n {
-		if line[i] == '}' {
-			return i == n-1
+	v.ForEach(func(k, v gjson.Result) bool {
+		if p := r.text(k.Str); p != nil {
+			*p = v.String()
+			return true
 		}
-		if line[i] == ',' {
-			i++
+		switch k.Str {
+		case "seq":
+			r.Seq = v.Uint()
+		case "exitCode":
+			r.ExitCode, r.HasExit = v.Int(), v.Type == gjson.Number
+		case "durationMs":
+			r.DurationMs, r.HasDuration = v.Int(), v.Type == gjson.Number
+		case "deadlineMs":
+			r.DeadlineMs, r.HasDeadline = v.Int(), v.Type == gjson.Number
+		case "timedOut":
+			r.TimedOut, r.HasTimedOut = v.Bool(), v.IsBool()
 		}
-		key, next, ok := stringAt(line, i)
-		if !ok || next >= n || line[next] != ':' {
-			return false
-		}
-		i = next + 1
-		if i >= n {
-			return false
-		}
-		if line[i] == '"' {
-			v, next, ok := stringAt(line, i)
-			if !ok {
-				return false
-			}
-			if p := r.text(key); p != nil {
-				*p = v
-			}
-			i = next
-			continue
-		}
-		end := valueEnd(line, i)
-		if end < 0 {
-			return false
-		}
-		r.value(key, line[i:end])
-		i = end
-	}
-	return false
+		return true
+	})
+	return r.Kind != "" && r.Time != ""
 }
 
-// stringAt reads the JSON string at i.
-func stringAt(b []byte, i int) (s []byte, next int, ok bool) {
-	if i >= len(b) || b[i] != '"' {
-		return nil, 0, false
-	}
-	escaped := false
-	for j := i + 1; j < len(b); {
-		k := bytes.IndexByte(b[j:], '"')
-		if k < 0 {
-			return nil, 0, false
-		}
-		part := b[j : j+k]
-		if e := bytes.IndexByte(part, '\\'); e >= 0 {
-			escaped = true
-			j += e + 2
-			continue
-		}
-		end := j + k
-		if !escaped {
-			return b[i+1 : end], end + 1, true
-		}
-		s, err := jsontext.AppendUnquote(nil, b[i:end+1])
-		return s, end + 1, err == nil
-	}
-	return nil, 0, false
-}
-
-// valueEnd returns where the value at i ends: a number, a word, an object or a
-// list.
-func valueEnd(b []byte, i int) int {
-	depth := 0
-	for i < len(b) {
-		switch b[i] {
-		case '"':
-			_, next, ok := stringAt(b, i)
-			if !ok {
-				return -1
-			}
-			i = next
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case ',':
-			if depth == 0 {
-				return i
-			}
-		}
-		i++
-	}
-	return -1
-}
-
-func (r *row) text(key []byte) *[]byte {
-	switch string(key) {
+func (r *Row) text(name string) *string {
+	switch name {
 	case "time":
-		return &r.time
-	case "host":
-		return &r.host
-	case "user":
-		return &r.user
-	case "product":
-		return &r.product
+		return &r.Time
 	case "kind":
-		return &r.kind
+		return &r.Kind
 	case "action":
-		return &r.action
+		return &r.Action
+	case "host":
+		return &r.Host
+	case "user":
+		return &r.User
+	case "product":
+		return &r.Product
 	case "sessionId":
-		return &r.session
+		return &r.SessionID
 	case "toolUseId":
-		return &r.toolUse
+		return &r.ToolUseID
 	case "hookEvent":
-		return &r.hookEvent
+		return &r.HookEvent
 	case "permissionMode":
-		return &r.mode
+		return &r.PermissionMode
 	case "tool":
-		return &r.tool
+		return &r.Tool
 	case "mcpServer":
-		return &r.mcp
+		return &r.MCPServer
 	case "command":
-		return &r.command
+		return &r.Command
 	case "target":
-		return &r.target
+		return &r.Target
 	case "layer":
-		return &r.layer
+		return &r.Layer
 	case "decision":
-		return &r.decision
+		return &r.Decision
 	case "reason":
-		return &r.reason
+		return &r.Reason
 	case "message":
-		return &r.message
+		return &r.Message
 	case "hookName":
-		return &r.hookName
-	case "gate":
-		return &r.gate
-	case "configSha256":
-		return &r.config
-	case "prev":
-		return &r.prev
+		return &r.HookName
 	case "onFailure":
-		return &r.onFailure
+		return &r.OnFailure
+	case "gate":
+		return &r.Gate
+	case "configSha256":
+		return &r.ConfigSHA256
 	case "evidence":
-		return &r.evidence
+		return &r.Evidence
 	}
 	return nil
 }
 
-func (r *row) value(key, v []byte) {
-	number := func(p *int64, has *bool) {
-		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-			*p, *has = n, true
+// Get returns a field by its name in the event, as text; "" when it is absent.
+// hour and day are parts of the time.
+func (r *Row) Get(name string) string {
+	if p := r.text(name); p != nil {
+		return *p
+	}
+	switch name {
+	case "hour":
+		return r.Time[:min(13, len(r.Time))]
+	case "day":
+		return r.Time[:min(10, len(r.Time))]
+	case "seq":
+		return strconv.FormatUint(r.Seq, 10)
+	case "exitCode":
+		return number(r.ExitCode, r.HasExit)
+	case "durationMs":
+		return number(r.DurationMs, r.HasDuration)
+	case "deadlineMs":
+		return number(r.DeadlineMs, r.HasDeadline)
+	case "timedOut":
+		if r.HasTimedOut {
+			return strconv.FormatBool(r.TimedOut)
 		}
 	}
-	switch string(key) {
-	case "seq":
-		r.seq, _ = strconv.ParseUint(string(v), 10, 64) // zero is no number of an event
-	case "exitCode":
-		number(&r.exit, &r.hasExit)
-	case "durationMs":
-		number(&r.duration, &r.hasDuration)
-	case "deadlineMs":
-		number(&r.deadline, &r.hasDeadline)
-	case "timedOut":
-		r.hasTimedOut, r.timedOut = true, string(v) == "true"
-	}
+	return ""
 }
 
-// stopped tells whether the event stopped a call before it ran.
-func (r *row) stopped() bool {
-	d := string(r.decision)
-	if d != "blocked" && d != "denied" {
-		return false
+// Fields are the names that Get knows beside those of the event.
+func known(name string) bool {
+	switch name {
+	case "hour", "day", "seq", "exitCode", "durationMs", "deadlineMs", "timedOut":
+		return true
 	}
-	switch string(r.hookEvent) {
-	case "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "SubagentStop":
-		return false
-	}
-	return true
+	return new(Row).text(name) != nil
 }
 
-// ranTool tells whether the event shows that its call ran.
-func (r *row) ranTool() bool {
-	h := string(r.hookEvent)
-	return string(r.kind) == "invocation" && (h == "PostToolUse" || h == "PostToolUseFailure") && len(r.toolUse) > 0
+func number(n int64, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
 }
 
-// hook returns the name under which a hook is counted: its own, or the command
-// line when the host knows no name.
-func (r *row) hook() []byte {
-	if string(r.kind) != "callback" || len(r.command) == 0 {
-		return r.hookName
-	}
-	event, _, _ := bytes.Cut(r.hookName, []byte(":"))
-	if len(r.hookName) == 0 || bytes.Equal(event, r.hookEvent) {
-		return r.command
-	}
-	return r.hookName
-}
+// stopped tells whether the event stopped a call.
+func (r *Row) stopped() bool { return r.Decision == "blocked" || r.Decision == "denied" }

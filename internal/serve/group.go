@@ -24,21 +24,29 @@ const maxGroup = 128
 var errClosed = errors.New("the log is closed")
 
 // A GroupLog records for many callers at once: what comes while one write is
-// synced shares the next. A caller alone waits for nobody.
+// synced shares the next. A caller alone writes at once, and waits for nobody.
 type GroupLog struct {
 	log     Recorder
 	timeout time.Duration
-	work    chan *record
-	done    chan struct{}
+	last    atomic.Pointer[error] // of the last write
 
-	mu     sync.RWMutex
-	closed bool
-	last   atomic.Pointer[error] // of the last write
+	mu      sync.Mutex
+	waiting []*record
+	writing bool // a caller is writing, or was told to
+	closed  bool
+	idle    *sync.Cond
 }
 
+// A record is one caller's events. When its turn comes it is told either that
+// another caller has written them, or to write for all that wait.
 type record struct {
 	events []*audit.Event
-	err    chan error
+	turn   chan turn
+}
+
+type turn struct {
+	lead bool
+	err  error
 }
 
 // NewGroupLog returns a GroupLog that writes to log, each write within timeout
@@ -47,38 +55,74 @@ func NewGroupLog(log Recorder, timeout time.Duration) *GroupLog {
 	if timeout <= 0 {
 		timeout = 5 * time.Second
 	}
-	g := &GroupLog{log: log, timeout: timeout, work: make(chan *record, maxGroup), done: make(chan struct{})}
-	go g.run()
+	g := &GroupLog{log: log, timeout: timeout}
+	g.idle = sync.NewCond(&g.mu)
 	return g
 }
 
 // Record stores events together with those of other callers. When ctx ends
 // first it returns its error; the events may then still be stored.
 func (g *GroupLog) Record(ctx context.Context, events ...*audit.Event) error {
-	r := &record{events: events, err: make(chan error, 1)}
-	if err := g.enqueue(ctx, r); err != nil {
-		return err
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return errClosed
 	}
+	r := &record{events: events, turn: make(chan turn, 1)}
+	g.waiting = append(g.waiting, r)
+	if !g.writing {
+		g.writing = true
+		g.mu.Unlock()
+		return g.lead(r)
+	}
+	g.mu.Unlock()
 	select {
-	case err := <-r.err:
-		return err
+	case t := <-r.turn:
+		if t.lead {
+			return g.lead(r)
+		}
+		return t.err
 	case <-ctx.Done():
+		go func() { // its turn comes all the same, and others may wait for it
+			if t := <-r.turn; t.lead {
+				_ = g.lead(r)
+			}
+		}()
 		return ctx.Err()
 	}
 }
 
-func (g *GroupLog) enqueue(ctx context.Context, r *record) error {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	if g.closed {
-		return errClosed
+// lead writes for all that wait, own among them, and hands the lead on.
+func (g *GroupLog) lead(own *record) error {
+	g.mu.Lock()
+	n, events := 0, []*audit.Event(nil)
+	for _, r := range g.waiting { // the first is always taken: it is own
+		if n > 0 && len(events)+len(r.events) > maxGroup {
+			break
+		}
+		n++
+		events = append(events, r.events...)
 	}
-	select {
-	case g.work <- r:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	group := g.waiting[:n:n]
+	g.waiting = g.waiting[n:]
+	g.mu.Unlock()
+
+	err := g.write(events)
+	for _, r := range group {
+		if r != own {
+			r.turn <- turn{err: err}
+		}
 	}
+
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) > 0 {
+		g.waiting[0].turn <- turn{lead: true}
+		return err
+	}
+	g.writing = false
+	g.idle.Broadcast()
+	return err
 }
 
 // Digest is the log's own.
@@ -92,39 +136,13 @@ func (g *GroupLog) Err() error {
 	return nil
 }
 
-// Close writes what is queued and returns. Later calls of Record fail.
+// Close returns when all that waits is written. Later calls of Record fail.
 func (g *GroupLog) Close() {
 	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		return
-	}
+	defer g.mu.Unlock()
 	g.closed = true
-	close(g.work)
-	g.mu.Unlock()
-	<-g.done
-}
-
-func (g *GroupLog) run() {
-	defer close(g.done)
-	for r := range g.work {
-		group := []*record{r}
-		events := append([]*audit.Event(nil), r.events...)
-		for more := true; more && len(events) < maxGroup; {
-			select {
-			case next, ok := <-g.work:
-				if more = ok; ok {
-					group = append(group, next)
-					events = append(events, next.events...)
-				}
-			default:
-				more = false
-			}
-		}
-		err := g.write(events)
-		for _, r := range group {
-			r.err <- err
-		}
+	for g.writing {
+		g.idle.Wait()
 	}
 }
 

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"hooktrail/internal/audit"
 	"hooktrail/internal/ship"
 )
 
@@ -32,6 +34,9 @@ func NewMetrics() *Metrics {
 
 // Event counts an event of the log, whichever process wrote it.
 func (m *Metrics) Event(e ship.Meta) {
+	if e.Reason == "audit_unavailable" {
+		m.AuditFailure()
+	}
 	if e.Kind != "invocation" {
 		m.count(fmt.Sprintf(`hooktrail_events_total{kind=%q,layer=%q,decision=%q,reason=%q,gate=%q}`,
 			word(e.Kind), word(e.Layer), word(e.Decision), word(e.Reason), word(e.Gate)))
@@ -39,12 +44,26 @@ func (m *Metrics) Event(e ship.Meta) {
 	}
 	m.count(fmt.Sprintf(`hooktrail_invocations_total{layer=%q,decision=%q,reason=%q,gate=%q}`,
 		word(e.Layer), word(e.Decision), word(e.Reason), word(e.Gate)))
-	if e.Reason == "audit_unavailable" {
-		m.AuditFailure()
-	}
 	if e.DurationMs >= 0 {
 		m.set.GetOrCreatePrometheusHistogramExt("hooktrail_invocation_duration_seconds", buckets()).Update(float64(e.DurationMs) / 1000)
 	}
+}
+
+// Counting returns log with its failures counted: what could not be recorded
+// stands in no log.
+func (m *Metrics) Counting(log Recorder) Recorder { return counting{log, m} }
+
+type counting struct {
+	Recorder
+	m *Metrics
+}
+
+func (c counting) Record(ctx context.Context, events ...*audit.Event) error {
+	err := c.Recorder.Record(ctx, events...)
+	if err != nil {
+		c.m.AuditFailure()
+	}
+	return err
 }
 
 // AuditFailure counts a decision that could not be recorded.

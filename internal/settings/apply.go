@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json" //nolint:depguard // our own record is encoded and read
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -247,7 +247,7 @@ func replace(name string, b []byte, mode os.FileMode) (err error) {
 	if err := os.Rename(f.Name(), name); err != nil {
 		return err
 	}
-	if d, err := os.Open(filepath.Dir(name)); err == nil { //nolint:gosec // the folder of the file that was just written
+	if d, err := os.Open(filepath.Dir(name)); err == nil {
 		_ = d.Sync()
 		_ = d.Close()
 	}

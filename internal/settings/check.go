@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"hooktrail/internal/event"
+	"hooktrail/internal/schema"
 )
 
 // A File is one settings file to be checked.
@@ -100,7 +102,16 @@ type checker struct {
 	off      string // why none of its hooks run; empty when they do
 }
 
+// maxFindings bounds what is said about one file. Nobody reads more, and a file
+// made of faults would take for ever.
+const maxFindings = 500
+
 func (c *checker) add(s Severity, pos int, path, code, message, hint string) {
+	if len(c.findings) == maxFindings {
+		s, code, message, hint = Error, "too-many", "there is more of this; mend the first findings", ""
+	} else if len(c.findings) > maxFindings {
+		return
+	}
 	line, col := position(c.file.Bytes, pos)
 	if c.file.Err != nil {
 		line, col = 0, 0
@@ -157,7 +168,7 @@ func reading(err error) string {
 
 // repeated finds names that stand twice in an object.
 func (c *checker) repeated(n *Node, path string) {
-	switch n.Kind {
+	switch n.Kind { //nolint:exhaustive // only these two hold others
 	case '[':
 		for i, item := range n.Items {
 			c.repeated(item, index(path, i))
@@ -189,6 +200,9 @@ func (c *checker) top(root *Node) {
 		switch {
 		case slices.Contains(event.Known(), m.Name) || hooks == nil && meantEvent(m.Name) != "" && (m.Value.IsList() || m.Value.IsObject()):
 			bare = true
+			if isGuard(m.Name) && m.Value.Kind != 'n' && (!m.Value.IsList() || len(m.Value.Items) > 0) {
+				c.voids("guards stand at the top")
+			}
 			c.add(Error, m.Pos, path, "hooks-level", fmt.Sprintf("%s stands at the top, where the host does not look for hooks", m.Name), `put it under "hooks": {"hooks": {"`+m.Name+`": …}}`)
 		case m.Name == "type" && slices.Contains(typeNames, m.Value.Text) && hooks == nil:
 			c.add(Error, m.Pos, path, "hooks-level", "a single hook entry stands at the top of the file", `entries stand in "hooks": {"PreToolUse": [{"matcher": …, "hooks": [ENTRY]}]}`)
@@ -202,12 +216,14 @@ func (c *checker) top(root *Node) {
 			}
 		}
 	})
+	c.types(root)
 	c.switches(root)
 	switch {
 	case foreign:
 		// Another tool's file: its entries would only be called wrong.
 	case hooks != nil:
 		c.hooks(hooks, "/hooks")
+		c.schema(root)
 	case bare:
 		events := &Node{Kind: '{', Pos: root.Pos, End: root.End}
 		root.last(func(m Member) {
@@ -215,15 +231,45 @@ func (c *checker) top(root *Node) {
 				events.Members = append(events.Members, m)
 			}
 		})
+		void := c.void
 		c.hooks(events, "")
+		c.void = void
 		for _, e := range c.entries {
 			e.dropped = "it stands outside of hooks"
 		}
-		c.void = ""
 	}
 }
 
-// settingsDir returns the folder that holds the file's .claude, or "".
+// schema reports what the schema refuses and nothing else has named: the shape
+// that the schema describes is never called sound.
+func (c *checker) schema(root *Node) {
+	for _, v := range schema.Validate("hooks-settings", root.value()) {
+		named := slices.ContainsFunc(c.findings, func(f Finding) bool {
+			return f.Severity == Error && (f.Path == v.Path || strings.HasPrefix(f.Path, v.Path+"/") || strings.HasPrefix(v.Path, f.Path+"/"))
+		})
+		if !named {
+			c.add(Error, c.find(v.Path).Pos, v.Path, "schema", v.Message, "")
+		}
+	}
+}
+
+// find returns the value at a JSON Pointer, or the nearest one around it.
+func (c *checker) find(path string) *Node {
+	n := c.root
+	for _, t := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
+		next := n.Get(strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~"))
+		if i, err := strconv.Atoi(t); err == nil && n.IsList() && i >= 0 && i < len(n.Items) {
+			next = n.Items[i]
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
+// project returns the folder that holds the file's .claude, or "".
 func (c *checker) project() string {
 	if c.o.Project != "" {
 		return c.o.Project

@@ -2,7 +2,7 @@ package settings
 
 import (
 	"bytes"
-	"encoding/json" //nolint:depguard // our own structs are encoded
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"

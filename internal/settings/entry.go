@@ -1,7 +1,7 @@
 package settings
 
 import (
-	"encoding/json" //nolint:depguard // numbers are parsed from their literal
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -129,7 +129,7 @@ func (c *checker) entryKey(e *entry, typ hookType, known bool, m Member) {
 	case aURL:
 		c.url(e, m, p)
 	case seconds:
-		c.timeout(e.Event, e.Type, m.Value, p)
+		c.timeout(e.Event, m.Value, p)
 	case anOnFailure:
 		c.onFailure(e, m.Value, p)
 	case anything:
@@ -163,9 +163,9 @@ func (c *checker) onFailure(e *entry, v *Node, path string) {
 	switch {
 	case v.IsString() && (v.Text == "block" || v.Text == "continue"):
 		e.written = v.Text
-	case Older(c.o.Client, sinceOnFailure):
+	case Older(c.o.Client, SinceOnFailure):
 		c.add(Error, v.Pos, path, "on-failure", fmt.Sprintf("onFailure must be exactly \"block\" or \"continue\", this is %s", show(v)),
-			fmt.Sprintf("the host %s ignores the key; from %s on it does not load the entry", c.o.Client, sinceOnFailure))
+			fmt.Sprintf("the host %s ignores the key; from %s on it does not load the entry", c.o.Client, SinceOnFailure))
 	default:
 		hint := `write "block" to block the call when the hook fails`
 		if v.IsString() && strings.EqualFold(strings.TrimSpace(v.Text), "continue") {
@@ -186,7 +186,7 @@ func show(v *Node) string {
 }
 
 // timeout judges a time in seconds.
-func (c *checker) timeout(eventName, typ string, v *Node, path string) {
+func (c *checker) timeout(eventName string, v *Node, path string) {
 	if v.Kind != '0' {
 		c.bad(eventName, v, path, "timeout-type", "timeout must be a number of seconds, this is "+show(v), "write it without quotes and unit")
 		return

@@ -55,20 +55,50 @@ func (c *checker) foreign(root *Node) bool {
 		}
 	}
 	if len(marks) == 0 {
+		if m, t := topMark(root); t != "" {
+			tool, marks = t, []Member{m}
+		}
+	}
+	if len(marks) == 0 {
 		return c.other(root)
 	}
 	m := marks[0]
 	p := pointer(path, m.Name)
-	if at := c.pathOf(hooks, "/hooks", m.Pos); at != "" {
+	if at := c.pathOf(root, "", m.Pos); at != "" {
 		p = at
 	}
-	sev := Error
-	if own > 0 {
-		sev = Warning // a file shared by several tools; ours are looked at
-	}
-	c.add(sev, m.Pos, p, "foreign-file", fmt.Sprintf("%q is of %s: Claude Code runs no hook of this kind", m.Name, tool),
+	// Events of ours may stand beside, in a file that several tools share;
+	// they are looked at, too.
+	c.add(Error, m.Pos, p, "foreign-file", fmt.Sprintf("%q is of %s: Claude Code runs no hook of this kind", m.Name, tool),
 		"this looks like a file of "+tool+"; settings of Claude Code lie in .claude/settings.json")
 	return own == 0
+}
+
+// topMark returns the key at the top that tells another tool's file.
+func topMark(root *Node) (found Member, tool string) {
+	for _, m := range root.Members {
+		switch {
+		case m.Name == "hooksConfig":
+			return m, "Gemini CLI"
+		case m.Name == "version" && m.Value.Kind == '0' && slices.ContainsFunc(root.Get("hooks").members(), camel):
+			return m, "Cursor or Copilot CLI"
+		}
+	}
+	return Member{}, ""
+}
+
+// camel tells whether an event's name begins in lower case, as no event of ours
+// does.
+func camel(m Member) bool { return m.Name != "" && m.Name[0] >= 'a' && m.Name[0] <= 'z' }
+
+// isForeignEvent tells whether a name is another tool's event.
+func isForeignEvent(name string) bool {
+	for _, events := range foreignEvents {
+		if slices.Contains(events, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func sortedTools() []string {
@@ -132,8 +162,18 @@ func (c *checker) other(root *Node) bool {
 		}
 		return true
 	}
-	schema := root.Get("$schema")
+	schema, hooks := root.Get("$schema"), root.Get("hooks")
+	dotted := 0
+	for _, m := range root.Members {
+		if strings.Contains(m.Name, ".") {
+			dotted++
+		}
+	}
 	switch {
+	case root.Get("name").IsString() && (hooks.IsString() || hooks.IsList() && !slices.ContainsFunc(hooks.Items, func(n *Node) bool { return !n.IsString() && !n.IsObject() }) && len(hooks.Items) > 0 && hooks.Items[0].IsString()):
+		return say("hooks", "a plugin's manifest that names its hooks file; check that file")
+	case dotted > 0 && 2*dotted >= len(root.Members) && hooks == nil:
+		return say(root.Members[0].Name, "a file of an editor")
 	case schema.IsString() && strings.Contains(schema.Text, "opencode.ai"):
 		return say("$schema", "a file of OpenCode")
 	case root.Get("husky") != nil:

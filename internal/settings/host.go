@@ -12,9 +12,9 @@ import (
 // NewestClient is the newest version of the host that was measured.
 const NewestClient = "2.1.328"
 
-// sinceOnFailure is the first version that reads onFailure on command and http
+// SinceOnFailure is the first version that reads onFailure on command and http
 // hooks. Older ones accept the key and ignore it.
-const sinceOnFailure = "2.1.295"
+const SinceOnFailure = "2.1.295"
 
 // guards are the events whose unreadable entries make the host throw the whole
 // file away: what it cannot load there might be what guards the permissions

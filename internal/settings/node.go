@@ -2,7 +2,7 @@ package settings
 
 import (
 	"bytes"
-	"encoding/json" //nolint:depguard // only its Number type, which the schema library knows; nothing is decoded with it
+	"encoding/json"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"

@@ -91,7 +91,7 @@ func (p *parser) value(depth int) (*Node, error) {
 		return nil, errDeep
 	}
 	n := &Node{Kind: tok.Kind(), Pos: start}
-	switch n.Kind {
+	switch n.Kind { //nolint:exhaustive // the others hold nothing
 	case '{':
 		for p.dec.PeekKind() != '}' {
 			name, at, err := p.token()

@@ -109,8 +109,8 @@ func (c *checker) ineffective(e *entry) string {
 	switch {
 	case e.Type == "prompt" || e.Type == "agent":
 		return "hooks of type " + e.Type + " have no onFailure"
-	case Older(c.o.Client, sinceOnFailure):
-		return fmt.Sprintf("host %s ignores onFailure, which came with %s", c.o.Client, sinceOnFailure)
+	case Older(c.o.Client, SinceOnFailure):
+		return fmt.Sprintf("host %s ignores onFailure, which came with %s", c.o.Client, SinceOnFailure)
 	case e.Type == "command" && (e.node.Get("async").IsTrue() || e.node.Get("asyncRewake").IsTrue()):
 		return "onFailure is ignored on hooks that run in the background"
 	case slices.Contains(ignoresOnFailure, e.Event):

@@ -12,8 +12,9 @@ import (
 func (c *checker) hooks(n *Node, path string) {
 	if !n.IsObject() {
 		hint := `hooks is an object of events: "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}`
-		if n.IsList() && slices.ContainsFunc(n.Items, isGroup) || !n.IsList() {
-			c.voids("hooks is not an object of events")
+		if n.IsList() && len(n.Items) > 0 { // any other value is only dropped
+			c.voids("hooks is a list")
+			hint += "; " + voidHint
 		}
 		c.add(Error, n.Pos, path, "hooks-type", "hooks must be an object of events, this is "+n.what(), hint)
 		return
@@ -27,8 +28,8 @@ func (c *checker) hooks(n *Node, path string) {
 }
 
 func (c *checker) event(m Member, path string) {
-	known := slices.Contains(event.Known(), m.Name)
-	if !known && !c.unknownEvent(m, path) {
+	if !slices.Contains(event.Known(), m.Name) {
+		c.unknownEvent(m, path)
 		return
 	}
 	if !m.Value.IsList() {
@@ -55,13 +56,13 @@ func (c *checker) ruleOf(eventName string, n *Node, path string) {
 		c.add(Error, f.Pos, pointer(path, "onFailure"), "on-failure", "onFailure must be exactly \"block\" or \"continue\"", "")
 	}
 	if t := n.Get("timeout"); t != nil {
-		c.timeout(eventName, "command", t, pointer(path, "timeout"))
+		c.timeout(eventName, t, pointer(path, "timeout"))
 	}
 }
 
-// unknownEvent reports a name that is no event, and returns whether what stands
-// under it is worth looking at.
-func (c *checker) unknownEvent(m Member, path string) bool {
+// unknownEvent reports a name that is no event, and looks at what stands under
+// it all the same.
+func (c *checker) unknownEvent(m Member, path string) {
 	if holdsGuards(m.Value) {
 		c.voids("guards stand under " + m.Name + ", which is no event")
 		c.add(Error, m.Pos, path, "hooks-nested", fmt.Sprintf("%q is no event, but it holds events", m.Name), "events stand directly under hooks; "+voidHint)
@@ -69,21 +70,22 @@ func (c *checker) unknownEvent(m Member, path string) bool {
 			m.Value.last(func(x Member) { c.event(x, pointer(path, x.Name)) })
 			c.dropLast("it stands one level too deep")
 		}
-		return false
+		return
 	}
 	if slices.Contains(documentation, m.Name) || strings.HasPrefix(m.Name, "_") || strings.HasPrefix(m.Name, "$") {
 		c.add(Note, m.Pos, path, "event-unknown", fmt.Sprintf("%q is no event and is ignored", m.Name), "")
-		return false
+		return
 	}
 	meant := meantEvent(m.Name)
 	switch {
+	case isForeignEvent(m.Name): // said already
 	case meant != "":
 		c.add(Error, m.Pos, path, "event-misspelt", fmt.Sprintf("%q is no event of Claude Code, so its hooks never run", m.Name), "the event is "+meant)
 	case slices.Contains(tools, m.Name) || strings.HasPrefix(m.Name, "mcp__"):
 		c.add(Error, m.Pos, path, "event-is-tool", fmt.Sprintf("%q is a tool and not an event, so its hooks never run", m.Name), fmt.Sprintf(`put it under an event: "PreToolUse": [{"matcher": %q, "hooks": [ … ]}]`, m.Name))
 	case !m.Value.IsList() && !m.Value.IsObject():
 		c.add(Warning, m.Pos, path, "event-unknown", fmt.Sprintf("%q is no event and is ignored", m.Name), "")
-		return false
+		return
 	default:
 		c.add(Warning, m.Pos, path, "event-unknown", fmt.Sprintf("%q is not an event of Claude Code %s; hooks under it do not run there", m.Name, NewestClient), "an event of a newer version works only there; of another tool, never")
 	}
@@ -98,7 +100,6 @@ func (c *checker) unknownEvent(m Member, path string) bool {
 	for _, e := range c.entries[before:] {
 		e.dropped = "its event is unknown to the host"
 	}
-	return false
 }
 
 func (c *checker) dropLast(why string) {
@@ -142,7 +143,7 @@ func holdsGuards(n *Node) bool {
 // whole file away, on another it drops the entry.
 func (c *checker) bad(eventName string, at *Node, path, code, message, hint string) {
 	consequence := "only this is dropped"
-	if isGuard(eventName) {
+	if isGuard(eventName) && (code != "event-type" || at.Kind != 'n') {
 		c.voids(Dotted(path) + " cannot be loaded")
 		consequence = voidHint
 	}
@@ -179,7 +180,13 @@ func (c *checker) group(eventName string, g *Node, path string) {
 		c.ruleOf(eventName, g, path)
 		return
 	case hooks == nil:
-		c.bad(eventName, g, path, "group-hooks", "the matcher group has no hooks list, so nothing runs", `add "hooks": [{"type": "command", "command": "…"}]`)
+		hint := `add "hooks": [{"type": "command", "command": "…"}]`
+		for _, m := range g.Members {
+			if nearest(m.Name, []string{"hooks"}) != "" {
+				hint = fmt.Sprintf("%q must be written hooks", m.Name)
+			}
+		}
+		c.bad(eventName, g, path, "group-hooks", "the matcher group has no hooks list, so nothing runs", hint)
 		return
 	case !hooks.IsList():
 		c.bad(eventName, hooks, pointer(path, "hooks"), "group-hooks", "hooks must be a list of entries, this is "+hooks.what(), `write "hooks": [ … ]`)

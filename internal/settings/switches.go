@@ -33,17 +33,13 @@ func (c *checker) switches(root *Node) {
 }
 
 func (c *checker) disableAll(m Member, path string) {
-	switch {
-	case m.Value.Kind == 'f':
-	case m.Value.IsTrue():
+	if m.Value.IsTrue() {
 		hint := "remove it to turn hooks on again"
 		if c.file.Layer == "project" || c.file.Layer == "local" {
 			hint = "anyone who can write this file turns off the guards of every user who opens the project; managed settings and hooktrail's ConfigChange hook withstand it"
 		}
 		c.off = "disableAllHooks is set in " + c.file.Name
 		c.add(Warning, m.Pos, path, "hooks-disabled", "disableAllHooks turns off all hooks, those of the user and of other files included", hint)
-	default:
-		c.add(Error, m.Value.Pos, path, "key-type", "disableAllHooks must be true or false, this is "+m.Value.what(), "")
 	}
 }
 

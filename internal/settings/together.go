@@ -40,28 +40,30 @@ func together(all []*checker) {
 
 // twice finds entries that run the same thing on the same call.
 func twice(all []*checker) {
-	var seen []*entry
+	type what struct{ event, typ, command, condition string }
+	seen := map[what][]*entry{}
 	for _, c := range all {
 		for _, e := range c.entries {
 			if e.dropped != "" || e.Command == "" {
 				continue
 			}
-			i := slices.IndexFunc(seen, func(o *entry) bool {
-				return o.Event == e.Event && o.Type == e.Type && o.Command == e.Command && text(o.node, "if") == text(e.node, "if") && overlap(e.Event, o.Matcher, e.Matcher)
-			})
-			if i >= 0 {
-				o := seen[i]
-				where := Dotted(o.Path)
-				if o.owner != c {
-					where += " of " + o.File
-				}
-				c.add(Warning, e.pos, e.Path, "same-hook-twice", fmt.Sprintf("the same hook as %s, repeated; calls that fit both run it once", where), "remove one of the two")
-				if modeOf(o) != modeOf(e) {
-					c.add(Warning, e.pos, e.Path, "same-hook-modes", fmt.Sprintf("the same hook stands in %s with another onFailure; which of the two counts is not certain", where), "write the same in both, or keep one")
+			key := what{e.Event, e.Type, e.Command, text(e.node, "if")}
+			i := slices.IndexFunc(seen[key], func(o *entry) bool { return overlap(e.Event, o.Matcher, e.Matcher) })
+			if i < 0 {
+				if len(seen[key]) < maxFindings {
+					seen[key] = append(seen[key], e)
 				}
 				continue
 			}
-			seen = append(seen, e)
+			o := seen[key][i]
+			where := Dotted(o.Path)
+			if o.owner != c {
+				where += " of " + o.File
+			}
+			c.add(Warning, e.pos, e.Path, "same-hook-twice", fmt.Sprintf("the same hook as %s, repeated; calls that fit both run it once", where), "remove one of the two")
+			if modeOf(o) != modeOf(e) {
+				c.add(Warning, e.pos, e.Path, "same-hook-modes", fmt.Sprintf("the same hook stands in %s with another onFailure; which of the two counts is not certain", where), "write the same in both, or keep one")
+			}
 		}
 	}
 }

@@ -90,6 +90,11 @@ func (l *link) options(ctx context.Context, c Conn) ([]nats.Option, []string, er
 			l.fail(err)
 		}),
 	}
+	auth, err := l.auth(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts = append(opts, auth...)
 	if c.InProcess != nil {
 		return append(opts, nats.InProcessServer(c.InProcess)), nil, nil
 	}
@@ -97,11 +102,6 @@ func (l *link) options(ctx context.Context, c Conn) ([]nats.Option, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	auth, err := l.auth(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	opts = append(opts, auth...)
 	if c.CAFile != "" {
 		opts = append(opts, nats.RootCAs(c.CAFile))
 	}

@@ -10,6 +10,9 @@ import (
 // DefaultInlineBudget is what a hook gives to shipping, all included.
 const DefaultInlineBudget = 50 * time.Millisecond
 
+// inlineWindow keeps small what is under way when the budget ends.
+const inlineWindow = 128
+
 // Inline ships from a hook whose event is on disk and whose answer is fixed. It
 // returns within budget (zero means 50 ms) whatever the disk or the server do,
 // and says what became of it; the caller has nothing to do with the error but to
@@ -21,6 +24,9 @@ const DefaultInlineBudget = 50 * time.Millisecond
 func Inline(ctx context.Context, o Options, budget time.Duration) error {
 	if budget <= 0 {
 		budget = DefaultInlineBudget
+	}
+	if o.Window <= 0 {
+		o.Window = inlineWindow
 	}
 	o, err := o.withDefaults()
 	if err != nil {

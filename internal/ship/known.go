@@ -36,7 +36,7 @@ func newKnown(since time.Time) *known {
 // for all of that host.
 func (k *known) has(ctx context.Context, o *Options, m Meta) (bool, error) {
 	if !k.hosts[m.Host] {
-		if k.since.IsZero() && !m.Time.IsZero() && len(k.hosts) == 0 && o.Now().Sub(m.Time).Abs() < sureWindow {
+		if !o.Rescan && k.since.IsZero() && !m.Time.IsZero() && len(k.hosts) == 0 && o.Now().Sub(m.Time).Abs() < sureWindow {
 			// The log begins within the window: the server itself finds copies.
 			// Nothing is asked now; a later host's older lines ask for it.
 			return false, nil

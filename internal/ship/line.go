@@ -28,6 +28,7 @@ type Meta struct {
 	Prev     string
 	Time     time.Time
 	Host     string
+	User     string
 	Kind     string
 	Layer    string
 	Decision string
@@ -60,6 +61,8 @@ func ParseMeta(line []byte) (Meta, bool) {
 			m.Time, _ = time.Parse(time.RFC3339Nano, v.Str) // zero when it is none
 		case "host":
 			m.Host = v.Str
+		case "user":
+			m.User = v.Str
 		case "kind":
 			m.Kind = v.Str
 		case "layer":

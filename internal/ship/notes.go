@@ -26,6 +26,8 @@ func (s *shipper) failing(ctx context.Context, err error) {
 	t.Fails++
 	t.NotBefore = now.Add(backOff(t.Fails))
 	t.Cause = clip(err.Error(), 500)
+	// Written down before it is recorded: the caller's time may end meanwhile.
+	_ = s.save()
 	if first {
 		s.note(ctx, actionFailing, "shipping to NATS fails: "+t.Cause)
 	}

@@ -26,7 +26,7 @@ type Options struct {
 	Stall time.Duration
 	// Poll is how often a following run looks for new lines. Zero means 100 ms.
 	Poll time.Duration
-	// Window is how many lines may be unacknowledged at once. Zero means 512.
+	// Window is how many lines may be unacknowledged at once. Zero means 2048.
 	Window int
 
 	// Rescan ignores the cursor: all that the stream does not have is shipped.
@@ -82,7 +82,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Poll = 100 * time.Millisecond
 	}
 	if o.Window <= 0 {
-		o.Window = 512
+		o.Window = 2048
 	}
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 3 * time.Second

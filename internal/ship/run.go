@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -60,6 +62,10 @@ func Follow(ctx context.Context, o Options, report func(error)) (Result, error) 
 	o, err := o.withDefaults()
 	if err != nil {
 		return Result{}, err
+	}
+	// A service may be started before the first hook has made the log's folder.
+	if err := os.MkdirAll(filepath.Dir(o.Cursor), 0o700); err != nil {
+		return Result{}, fmt.Errorf("ship: %w", err)
 	}
 	lock, err := lockCursor(o.Cursor)
 	for errors.Is(err, ErrBusy) {

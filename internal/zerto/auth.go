@@ -94,6 +94,9 @@ func (c *client) authorize(ctx context.Context) (string, error) {
 		}
 		return "", err
 	}
+	c.mu.Lock()
+	c.life = life
+	c.mu.Unlock()
 	// A request must not start with a token that dies on the way.
 	t.set(v, now.Add(life-min(30*time.Second, life/3)))
 	return v, nil

@@ -38,7 +38,7 @@ type client struct {
 	mu       sync.Mutex
 	lastDate time.Time     // the Date header of the last answer
 	lastSeen time.Time     // when it came, by our clock
-	slowest  time.Duration // how long the slowest answer took
+	life     time.Duration // of the last token, as the ZVM said
 }
 
 // A callError is a request that got no usable answer.
@@ -189,7 +189,6 @@ func (c *client) do(ctx context.Context, verb string, u *url.URL, op string, h h
 	req.Header = h
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.userAgent)
-	start := c.clock.now()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, &callError{op: op, err: c.explain(ctx, err), sent: !neverSent(err), untrusted: untrusted(err)}
@@ -202,16 +201,15 @@ func (c *client) do(ctx context.Context, verb string, u *url.URL, op string, h h
 	if len(b) > maxBody {
 		return nil, &callError{op: op, status: resp.StatusCode, shape: true, sent: true, err: fmt.Errorf("the answer is longer than %d MiB", maxBody>>20)}
 	}
-	c.note(start, resp.Header)
+	c.note(resp.Header)
 	return &answer{status: resp.StatusCode, header: resp.Header, body: b}, nil
 }
 
-func (c *client) note(start time.Time, h http.Header) {
+func (c *client) note(h http.Header) {
 	now := c.clock.now()
 	d, err := http.ParseTime(h.Get("Date"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.slowest = max(c.slowest, now.Sub(start))
 	if err == nil {
 		c.lastDate, c.lastSeen = d, now
 	}

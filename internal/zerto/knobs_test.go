@@ -58,6 +58,7 @@ func TestKnobs(t *testing.T) {
 		{"unlicensed", with(knobs{Unlicensed: true}), blind, 0},
 		{"ZVM an hour ahead", with(knobs{ClockSkew: time.Hour}), yes, 1},
 		{"ZVM a day behind", with(knobs{ClockSkew: -24 * time.Hour}), yes, 1},
+		{"ZVM two years behind", with(knobs{ClockSkew: -2 * 365 * 24 * time.Hour}), yes, 1},
 		{"ZVM in another zone", with(knobs{LocalOffset: 5 * time.Hour}), yes, 1},
 		{"no server time", with(knobs{NoServerTime: true, ClockSkew: 3 * time.Hour}), yes, 1},
 		{"task takes long", with(knobs{TaskDelay: time.Hour}), yes, 1},
@@ -387,6 +388,24 @@ func TestMachinesCalledLikeAFault(t *testing.T) {
 			l := newLab(t, w)
 			out := l.protect(10*time.Second, name)
 			require.Equal(t, reason.GuardVMUnknown, out.Code, out.Message)
+		})
+	}
+}
+
+// TestSlowAnswersNeverPassTheBudget makes every answer slower and slower. The
+// lab checks that each call ends in time.
+func TestSlowAnswersNeverPassTheBudget(t *testing.T) {
+	for delay := 500 * time.Millisecond; delay < 22*time.Second; delay += 700 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			w := one(zertotest.Group{})
+			w.Knobs.Delay = delay
+			l := newLab(t, w)
+			out := l.protect(20*time.Second, "app01")
+			require.Contains(t, []reason.Code{"guard_checkpoint_confirmed", "guard_checkpoint_unconfirmed", "guard_lookup_failed"}, out.Code, out.Message)
+			if out.Code == reason.GuardCheckpointConfirmed {
+				require.False(t, time.Now().Before(l.z.Posts()[0].Listed))
+			}
+			require.LessOrEqual(t, len(l.tags()), 1)
 		})
 	}
 }

@@ -120,7 +120,7 @@ func (p platform) window() time.Duration {
 	if n := p.nominal(); n > 0 {
 		return min(max(12*n, 2*time.Minute), 2*time.Hour)
 	}
-	return 30 * time.Minute
+	return 2 * time.Hour // enough for four of the slowest cadence known
 }
 
 // measure returns the median spacing of the last ten automatic checkpoints, or

@@ -214,7 +214,10 @@ func (s *stateFile) prune(l *ledger) {
 	for k, g := range l.Groups {
 		kept := g.Entries[:0]
 		for i, e := range g.Entries {
-			age := now.Sub(e.Since)
+			age := now.Sub(e.Until) // by our clock; the ZVM's may be far off
+			if e.Until.IsZero() {
+				age = now.Sub(e.Since)
+			}
 			if age < keepAtLeast || age < keepFor && len(g.Entries)-i <= keepEntries {
 				kept = append(kept, e)
 			}

@@ -134,7 +134,7 @@ func (c *call) resolve(ctx context.Context) ([]*machine, guard.Outcome) {
 	}
 	out := guard.Outcome{Code: worst.code, Message: sentence(strings.Join(said, "; ")), RetryAfter: worst.retry}
 	if worst.code == reason.GuardLookupFailed {
-		out.Message += " Without the look-up there is no knowing whether the change could be taken back, so it was not made. Try again later, or tell the person in charge that the Zerto Virtual Manager cannot be asked."
+		out.Message += " Without the look-up there is no knowing whether the change could be taken back, so it was not made. " + again(out.RetryAfter) + " If that does not help, a person has to see why the Zerto Virtual Manager cannot be asked."
 		return nil, out
 	}
 	out.Message += " No checkpoint was asked for: if the call is let through, Zerto cannot take it back. A person has to decide."

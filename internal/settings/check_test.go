@@ -1,0 +1,236 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"hooktrail/internal/event"
+	"hooktrail/internal/schema"
+)
+
+func check(text string) Report {
+	return Check([]File{{Name: "f", Bytes: []byte(text)}}, Options{})
+}
+
+// pre returns a file with one entry on PreToolUse.
+func pre(entry string) string { return on("PreToolUse", entry) }
+
+func on(event, entry string) string {
+	return fmt.Sprintf(`{"hooks":{%q:[{"matcher":"Bash","hooks":[%s]}]}}`, event, entry)
+}
+
+func codes(r Report) string {
+	var all []string
+	for _, f := range r.Findings {
+		all = append(all, string(f.Severity)+" "+f.Code+" "+f.Path)
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestFindings(t *testing.T) {
+	const e = "/hooks/PreToolUse/0/hooks/0"
+	for _, tt := range []struct{ name, in, want string }{
+		{"sound", pre(`{"type":"command","command":"x","onFailure":"block"}`), ""},
+		{"no hooks", `{"theme":"dark"}`, ""},
+		{"fractions and fast matchers", `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","timeout":0.5}]}]}}`, ""},
+		{"a comment", "{\n// c\n}", "error json-syntax "},
+		{"not an object", "[]", "error not-an-object "},
+		{"BOM", "\ufeff{}", "warning bom "},
+		{"a key twice", `{"a":1,"a":2}`, "warning duplicate-key /a"},
+		{"hooks a string", `{"hooks":"x"}`, "error hooks-type /hooks"},
+		{"events at the top", `{"PreToolUse":[]}`, "error hooks-level /PreToolUse"},
+		{"Hooks", `{"Hooks":{}}`, "error unknown-key /Hooks"},
+		{"a misspelt event", on("PreToolCall", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreToolCall"},
+		{"an event in snake case", on("pre_tool_use", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/pre_tool_use"},
+		{"two letters swapped", on("PreTolUse", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreTolUse"},
+		{"an event of tomorrow", on("BudgetExceeded", `{"type":"command","command":"x"}`), "warning event-unknown /hooks/BudgetExceeded"},
+		{"a tool as event", on("Write", `{"type":"command","command":"x"}`), "error event-is-tool /hooks/Write"},
+		{"onFailure in other case", pre(`{"type":"command","command":"x","onFailure":"Block"}`), "error on-failure " + e + "/onFailure"},
+		{"onFailure null", pre(`{"type":"command","command":"x","onFailure":null}`), "error on-failure " + e + "/onFailure"},
+		{"the key in other case", pre(`{"type":"command","command":"x","OnFailure":"block"}`), "warning key-case " + e + "/OnFailure"},
+		{"onFailure on a prompt", pre(`{"type":"prompt","prompt":"x","onFailure":"block"}`), "warning key-without-effect " + e + "/onFailure"},
+		{"onFailure in the background", pre(`{"type":"command","command":"x","async":true,"onFailure":"block"}`), "warning key-without-effect " + e + "/onFailure"},
+		{"onFailure on Stop", on("Stop", `{"type":"command","command":"x","onFailure":"block"}`), "note matcher-ignored /hooks/Stop/0/matcher; warning key-without-effect /hooks/Stop/0/hooks/0/onFailure"},
+		{"mcp_tool reads anything as block", pre(`{"type":"mcp_tool","server":"s","tool":"t","onFailure":"Block"}`), "warning on-failure " + e + "/onFailure"},
+		{"milliseconds", pre(`{"type":"command","command":"x","timeout":5000}`), "warning timeout-unit " + e + "/timeout"},
+		{"an hour is an hour", pre(`{"type":"command","command":"x","timeout":3600}`), ""},
+		{"a timer's end", pre(`{"type":"command","command":"x","timeout":1e300}`), "error timeout-range " + e + "/timeout"},
+		{"timeout_ms", pre(`{"type":"command","command":"x","timeout_ms":5}`), "warning unknown-key " + e + "/timeout_ms"},
+		{"a type in other case", pre(`{"type":"Command","command":"x"}`), "error type-unknown " + e + "/type"},
+		{"an empty command", pre(`{"type":"command","command":" "}`), "error key-empty " + e + "/command"},
+		{"disableAllHooks", `{"disableAllHooks":true}`, "warning hooks-disabled /disableAllHooks"},
+		{"a setting of a wrong type", `{"model":1}`, "error setting-type /model"},
+		{"PATH", `{"env":{"PATH":"/x"}}`, "warning env-injected /env/PATH"},
+		{"an unknown mode", `{"permissions":{"defaultMode":"yolo"}}`, "error permission-mode /permissions/defaultMode"},
+		{"a budget at the host's", pre(`{"type":"command","command":"hooktrail run --timeout 60s -- x","timeout":60}`), "warning budget " + e + "/timeout"},
+		{"timeout 30 under 20", pre(`{"type":"command","command":"timeout 30 x","timeout":20}`), "warning budget " + e + "/timeout"},
+		{"Gemini", `{"hooks":{"BeforeTool":[]}}`, "error foreign-file /hooks/BeforeTool"},
+		{"Windsurf", `{"hooks":{"pre_run_command":[{"command":"x","show_output":true}]}}`, "error foreign-file /hooks/pre_run_command"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := check(tt.in)
+			require.Equal(t, tt.want, codes(r))
+			for _, f := range r.Findings {
+				require.Positive(t, f.Line)
+				require.Positive(t, f.Column)
+				require.NotEmpty(t, f.Message)
+			}
+		})
+	}
+}
+
+func TestMatchers(t *testing.T) {
+	for m, want := range map[string]string{
+		"": "", "*": "", ".*": "", "Bash": "", "Write|Edit": "", "Edit, Write": "", "^Bash$": "", "mcp__vsphere__.*": "", "mcp__a__b": "", "mcp__.*__write.*": "",
+		"^(?!mcp__safe__).*": "", `mcp__a__\d+(?=x)`: "", "Notebook.*": "", "MyOwnTool": "", "mcp__vsphere__*": "", "Task": "", "MultiEdit": "",
+		"bash": "matcher-dead", "mcp__vsphere": "matcher-dead", "Bash(git push*)": "matcher-dead", "Bsah": "matcher-dead", "PreToolUse": "matcher-dead", "BASH|write": "matcher-dead matcher-dead",
+		"mcp__[": "matcher-regex", "(?i)bash": "matcher-regex", "(Bash": "matcher-regex", "*.py": "matcher-regex", "^bash$": "matcher-dead", "^src/": "matcher-dead", "run_shell_command": "matcher-dead",
+	} {
+		t.Run(m, func(t *testing.T) {
+			var got []string
+			for _, f := range matcherFaults("PreToolUse", m) {
+				got = append(got, f.code)
+			}
+			require.Equal(t, want, strings.Join(got, " "))
+		})
+	}
+}
+
+func TestTheOrderOfFilesMakesNoDifference(t *testing.T) {
+	a := File{Name: "a.json", Bytes: []byte(pre(`{"type":"command","command":"x"}`))}
+	b := File{Name: "b.json", Bytes: []byte(pre(`{"type":"command","command":"x","onFailure":"block"}`))}
+	c := File{Name: "c.json", Bytes: []byte(`{"disableAllHooks":true}`)}
+	require.Equal(t, Check([]File{a, b, c}, Options{}), Check([]File{c, b, a}, Options{}))
+	r := Check([]File{b, c}, Options{})
+	require.False(t, r.Entries[0].Runs, "switched off by the other file")
+	require.Contains(t, r.Entries[0].Why, "disableAllHooks")
+}
+
+func TestOlderClientsIgnoreOnFailure(t *testing.T) {
+	f := []File{{Name: "f", Bytes: []byte(pre(`{"type":"command","command":"x","onFailure":"block"}`))}}
+	for client, branch := range map[string]string{"2.1.294": "not_block_mode", "2.1.295": "block", "2.1.328": "block", "2.0.9": "not_block_mode", "3.0.0": "block"} {
+		r := Check(f, Options{Client: client})
+		require.Equal(t, branch, string(r.Entries[0].Branch), client)
+		require.Equal(t, branch != "block", len(r.Findings) == 1 && r.Findings[0].Code == "client-too-old", client)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string, mode os.FileMode) string {
+		p := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o700))
+		require.NoError(t, os.WriteFile(p, []byte(text), mode))
+		return p
+	}
+	fine := put("fine.sh", "#!/bin/sh\n", 0o700)
+	plain := put("plain.sh", "#!/bin/sh\n", 0o600)
+	crlf := put("crlf.sh", "#!/bin/sh\r\n", 0o700)
+	space := put("a b/guard.sh", "#!/bin/sh\n", 0o700)
+	for _, tt := range []struct{ name, command, want string }{
+		{"fine", fine + " --x", ""},
+		{"missing", dir + "/none.sh", "command-missing"},
+		{"not executable", plain, "command-not-executable"},
+		{"by its interpreter", "/bin/sh " + plain, ""},
+		{"a missing script", "/bin/sh " + dir + "/none.sh", "command-missing"},
+		{"CRLF", crlf, "command-crlf"},
+		{"a space without quotes", space + " --x", "command-unquoted"},
+		{"a space in quotes", `"` + space + `" --x`, ""},
+		{"an escaped space", strings.ReplaceAll(space, " ", `\ `), ""},
+		{"relative", "./none.sh", ""},
+		{"after an assignment", "A=b exec " + dir + "/none.sh", "command-missing"},
+		{"a folder", dir, "command-missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q, _ := json.Marshal(tt.command)
+			r := check(pre(`{"type":"command","command":` + string(q) + `}`))
+			var got []string
+			for _, f := range r.Findings {
+				got = append(got, f.Code)
+			}
+			require.Equal(t, tt.want, strings.Join(got, " "), tt.command)
+		})
+	}
+}
+
+// TestSchemaAndChecksAgree: whatever the schema refuses is an error of ours,
+// with a place and a code of its own; and a file in which nothing is wrong
+// passes the schema.
+func TestSchemaAndChecksAgree(t *testing.T) {
+	var texts []string
+	values := []string{`null`, `1`, `"x"`, `""`, `true`, `[]`, `["x"]`, `{}`, `{"a":1}`, `-1`, `1e300`, `0`}
+	for _, typ := range typeNames {
+		for key := range hookTypes[typ].keys {
+			for _, v := range values {
+				e := fmt.Sprintf(`{"type":%q,"command":"c","url":"https://h","server":"s","tool":"t","prompt":"p",%q:%s}`, typ, key, v)
+				texts = append(texts, pre(e), on("Stop", e))
+			}
+		}
+		texts = append(texts, pre(fmt.Sprintf(`{"type":%q}`, typ)))
+	}
+	for _, v := range values {
+		texts = append(texts, v, `{"hooks":`+v+`}`, `{"hooks":{"PreToolUse":`+v+`}}`, `{"hooks":{"Stop":[`+v+`]}}`, `{"hooks":{"Stop":[{"hooks":`+v+`}]}}`,
+			`{"hooks":{"Stop":[{"matcher":`+v+`,"hooks":[]}]}}`, pre(v), pre(`{"type":`+v+`}`), `{"permissions":`+v+`,"hooks":{}}`, `{"permissions":{"allow":`+v+`},"hooks":{}}`,
+			`{"permissions":{"defaultMode":`+v+`},"hooks":{}}`, `{"disableAllHooks":`+v+`,"hooks":{}}`, `{"env":`+v+`,"hooks":{}}`, `{"model":`+v+`,"hooks":{}}`)
+	}
+	for _, b := range samples(t) {
+		texts = append(texts, string(b))
+	}
+	for _, text := range texts {
+		root, err := Parse([]byte(text))
+		require.NoError(t, err, text)
+		refused := schema.Validate("hooks-settings", root.value())
+		r := check(text)
+		for _, f := range r.Findings {
+			require.NotEqual(t, "schema", f.Code, "the schema found what the checks did not: %s: %v", text, f)
+		}
+		require.Equal(t, len(refused) > 0, r.Count(Error) > 0, "%s\nschema: %v\ncheck: %v", text, refused, r.Findings)
+	}
+}
+
+func TestSchemaKnowsTheEventsAndTypes(t *testing.T) {
+	text, err := schema.Text("hooks-settings")
+	require.NoError(t, err)
+	root, err := Parse(text)
+	require.NoError(t, err)
+	var names []string
+	root.Get("properties").Get("hooks").Get("properties").last(func(m Member) { names = append(names, m.Name) })
+	require.ElementsMatch(t, event.Known(), names)
+	names = nil
+	for _, i := range root.Get("$defs").Get("entry").Get("properties").Get("type").Get("enum").Items {
+		names = append(names, i.Text)
+	}
+	require.Equal(t, typeNames, names)
+}
+
+// FuzzCheck: whatever the bytes, no panic, and what is no JSON is an error with
+// a place; an editable file stays one after installing.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte(pre(`{"type":"command","command":"x","onFailure":"Block"}`)))
+	f.Add([]byte("{ // c\n}"))
+	f.Add([]byte(`{"hooks":{"PreToolUse":[{"matcher":"mcp__[","hooks":[{}]}]}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := Check([]File{{Name: "f", Bytes: b}}, Options{})
+		_, err := Parse(b)
+		if err != nil {
+			require.Equal(t, 1, r.Count(Error))
+			require.Positive(t, r.Findings[0].Line)
+			return
+		}
+		after, err := Install(b, installed)
+		if err != nil {
+			return
+		}
+		again, err := Install(after, installed)
+		require.NoError(t, err)
+		require.Equal(t, string(after), string(again))
+		_, err = Uninstall(after)
+		require.NoError(t, err)
+	})
+}

@@ -1,0 +1,29 @@
+package settings
+
+// An Own is an entry of ours, taken apart.
+type Own struct {
+	Words     []string // the command line
+	URL       string   // of an entry over HTTP
+	Condition string   // its "if"
+}
+
+// Ours tells whether an entry of a report is one of ours, and takes it apart.
+func Ours(files []File, e Entry) (Own, bool) {
+	for _, f := range files {
+		if f.Name != e.File {
+			continue
+		}
+		root, err := Parse(f.Bytes)
+		if err != nil {
+			return Own{}, false
+		}
+		c := &checker{root: root}
+		n := c.find(e.Path)
+		if !n.IsObject() || !isOurs(n) {
+			return Own{}, false
+		}
+		words, _ := argv(n)
+		return Own{Words: program(words), URL: text(n, "url"), Condition: text(n, "if")}, true
+	}
+	return Own{}, false
+}
