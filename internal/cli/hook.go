@@ -78,8 +78,9 @@ func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Ho
 	}
 	auditTimeout := set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second
 	return hook.New(hook.Options{
-		Log:   log,
-		Judge: judge,
+		Log:      log,
+		Judge:    judge,
+		Observer: newObserver(s, set),
 		Limits: event.Limits{
 			MaxBytes: set.Hook.MaxInputBytes,
 			Timeout:  time.Duration(set.Hook.StdinTimeout),

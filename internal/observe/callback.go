@@ -39,12 +39,17 @@ type hookRun struct {
 
 func (r hookRun) newEvent(s stamp, n int) *audit.Event {
 	e := s.newEvent(audit.Callback, n)
-	e.HookEvent, e.HookName, e.ToolUseID = r.event, audit.Text(r.name, 256), r.toolUse
+	// The command line is what tells one hook from another; the host's name is
+	// only the event and the tool again.
+	name := r.command
+	if name == "" {
+		name = r.name
+	}
+	e.HookEvent, e.HookName, e.ToolUseID = r.event, audit.Text(name, 400), r.toolUse
 	if r.tool == "" {
 		r.tool = toolOfHook(r.name)
 	}
 	e.Tool, e.MCPServer = r.tool, mcpServer(r.tool)
-	e.Command = audit.Text(r.command, maxCommand)
 	e.ExitCode, e.DurationMs, e.DeadlineMs = r.exitCode, r.durationMs, r.deadlineMs
 	e.Evidence = r.evidence
 	return e
@@ -165,6 +170,9 @@ func (l Lookup) callback(s stamp, a attachment, via string) *audit.Event {
 	mode := l.onFailure(a.HookEvent, toolOfHook(a.HookName), a.Command)
 	switch a.Type {
 	case "hook_non_blocking_error":
+		if a.Command == "" && a.ExitCode != nil && *a.ExitCode == 0 {
+			r.exitCode = nil // an http hook that could not be reached
+		}
 		words := strings.TrimPrefix(a.Stderr, "Failed with non-blocking status code: ")
 		if strings.Contains(words, failedMark) || strings.Contains(words, timedOutMark) {
 			mode, r.exitCode = "block", nil // the host puts a 2 there, whatever it was

@@ -93,7 +93,12 @@ func classOf(e *audit.Event) (class, bool) {
 		}
 	case audit.Permission:
 		c.outcome, c.hookEvent = string(e.Decision), ""
-	case audit.Invocation, audit.Checkpoint, audit.LogKind:
+		if e.Decision == reason.Blocked { // OpenTelemetry's word for a refusal it does not explain
+			c.outcome = string(reason.Denied)
+		}
+	case audit.LogKind: // a transcript of unknown shape
+		return class{session: e.SessionID, toolUse: e.TranscriptPath, kind: string(e.Kind)}, e.TranscriptPath != ""
+	case audit.Invocation, audit.Checkpoint:
 		return class{}, false
 	default:
 		return class{}, false

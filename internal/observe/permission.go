@@ -175,6 +175,9 @@ func (c call) fill(e *audit.Event) {
 	e.Command, e.Target = c.Command, c.Target
 }
 
+// about says in a callback's event which call it was about.
+func (c call) about(e *audit.Event) { e.Command, e.Target = c.Command, c.Target }
+
 // refused returns the event of a refused call, or nil when the records do not
 // say that it was refused, or by whom.
 func (l Lookup) refused(s stamp, toolUse string, c call, d denial, via string) *audit.Event {
@@ -191,7 +194,9 @@ func (l Lookup) refused(s stamp, toolUse string, c call, d denial, via string) *
 		if r.event == "" {
 			r.event = "PermissionRequest"
 		}
-		return blockedBy(s, r, b, true)
+		e := blockedBy(s, r, b, true)
+		c.about(e)
+		return e
 	}
 	if f.code == "" {
 		return nil

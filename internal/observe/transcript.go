@@ -187,6 +187,7 @@ func (t *transcriptReader) attachment(s stamp, r record) ([]*audit.Event, bool) 
 		return nil, false
 	}
 	if e := t.lookup.callback(s, a, "transcript"); e != nil {
+		t.open[e.ToolUseID].about(e)
 		return []*audit.Event{e}, true
 	}
 	return nil, true
