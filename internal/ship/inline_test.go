@@ -117,12 +117,20 @@ func TestBackOffIsKeptWhenTheRecordHangs(t *testing.T) {
 	l.add(1)
 	o := l.options("nats://127.0.0.1:1")
 	hang := make(chan struct{})
-	defer close(hang)
+	o.Cursor = DefaultCursor(l.path)
 	o.Note = func(context.Context, string, string) error { <-hang; return nil }
 	require.ErrorIs(t, Inline(bg, o, 0), context.DeadlineExceeded)
 	c, err := loadCursor(DefaultCursor(l.path))
 	require.NoError(t, err)
 	require.Equal(t, 1, c.Trouble.Fails)
+	close(hang)
+	require.Eventually(t, func() bool { // what was left behind ends before the folder goes
+		lock, err := lockCursor(o.Cursor)
+		if err != nil {
+			return false
+		}
+		return lock.Close() == nil
+	}, 5*time.Second, 5*time.Millisecond)
 }
 
 // A backlog is worked off over several calls: each goes on where the last one
