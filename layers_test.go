@@ -18,20 +18,20 @@ import (
 // Read it top to bottom and you have read the flow from the inside out.
 // internal/cli may import all of internal/; bench and e2e stand beside the program.
 var layers = map[string][]string{
-	"schemas":            {},
-	"internal/reason":    {},
-	"internal/event":     {"internal/reason"},
-	"internal/schema":    {"schemas", "internal/event"},
-	"internal/config":    {"internal/reason", "internal/event", "internal/schema"},
-	"internal/gate":      {"internal/reason", "internal/schema", "internal/event"},
-	"internal/answer":    {"internal/reason", "internal/event"},
-	"internal/guard":     {"internal/reason", "internal/config", "internal/answer"},
-	"internal/audit":     {"internal/reason"},
-	"internal/supervise": {},
-	"internal/snapshot":  {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
-	"internal/settings":  {"internal/config", "internal/event", "internal/schema", "internal/gate"},
-
+	"schemas":                  {},
+	"internal/reason":          {},
+	"internal/event":           {"internal/reason"},
+	"internal/schema":          {"schemas", "internal/event"},
+	"internal/config":          {"internal/reason", "internal/event", "internal/schema"},
+	"internal/gate":            {"internal/reason", "internal/schema", "internal/event"},
+	"internal/answer":          {"internal/reason", "internal/event"},
+	"internal/guard":           {"internal/reason", "internal/config", "internal/answer"},
+	"internal/audit":           {"internal/reason"},
+	"internal/supervise":       {},
+	"internal/snapshot":        {"internal/reason", "internal/config", "internal/event", "internal/guard", "internal/supervise"},
+	"internal/settings":        {"internal/config", "internal/event", "internal/schema", "internal/gate"},
 	"internal/settings/doctor": {"internal/settings"},
+
 	"internal/zerto":           {"internal/reason", "internal/config", "internal/guard"},
 	"internal/zerto/zertotest": {},
 	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},

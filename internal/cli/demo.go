@@ -24,7 +24,8 @@ import (
 const demoAbout = `Shows the pipeline on this machine with nothing set up: recorded hook events go
 through the guard, a simulated Zerto Virtual Manager with a vSphere, an Azure and
 an AWS site makes the checkpoints (a minute passes in a second), every event is
-written to a log, and the log is checked. All of it happens in a temporary
+written to a log, the log is checked, and shipped to a NATS server that runs in
+this process. All of it happens in a temporary
 folder, which --keep leaves behind.`
 
 // demoSpeed is how much faster than real time the simulated ZVM runs.
@@ -56,6 +57,9 @@ func runDemo(ctx context.Context, s *Stdio, args []string) int {
 	}
 	if status := d.end(ctx); status != exitOK {
 		return status
+	}
+	if err := d.ship(ctx, dir); err != nil {
+		return s.fail("demo", "%v", err)
 	}
 	if *keep {
 		s.printf("\nThe log is %s\n", d.log)

@@ -113,6 +113,7 @@ func doctorProbes(s *Stdio, set *settings) []doctor.Probe {
 	return []doctor.Probe{
 		func(context.Context) []doctor.Check { return guardProbe(s, set) },
 		func(ctx context.Context) []doctor.Check { return zertoProbe(ctx, s, set) },
+		func(ctx context.Context) []doctor.Check { return natsProbe(ctx, s, set) },
 	}
 }
 

@@ -76,7 +76,7 @@ func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Ho
 	if fault == nil {
 		judge.Guard, judge.Fault = newGuard(s, set)
 	}
-	budget := set.Guard.Budget.Or(guard.DefaultBudget)
+	auditTimeout := set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second
 	return hook.New(hook.Options{
 		Log:      log,
 		Judge:    judge,
@@ -86,12 +86,23 @@ func newHookOn(s *Stdio, set *settings, fault error, log hook.Recorder) *hook.Ho
 			Timeout:  time.Duration(set.Hook.StdinTimeout),
 			Grace:    time.Duration(set.Hook.StdinGrace),
 		},
-		JudgeTimeout: budget,
-		AuditTimeout: set.Audit.LockTimeout.Or(3*time.Second) + 2*time.Second,
+		JudgeTimeout: judgeTimeout(set, auditTimeout),
+		AuditTimeout: auditTimeout,
 		Continue:     set.Audit.OnFailure == "continue",
 		ConfigSHA256: set.SHA256,
 		Now:          s.Now,
 	})
+}
+
+// judgeTimeout is the guard's budget, cut so that reading, judging and recording
+// stay within hook.deadline.
+func judgeTimeout(set *settings, auditTimeout time.Duration) time.Duration {
+	budget := set.Guard.Budget.Or(guard.DefaultBudget)
+	if set.Hook.Deadline == 0 {
+		return budget
+	}
+	rest := time.Duration(set.Hook.Deadline) - set.Hook.StdinTimeout.Or(3*time.Second) - auditTimeout
+	return max(min(budget, rest), 100*time.Millisecond)
 }
 
 // newGuard compiles the catalogue and its provider.
@@ -136,13 +147,13 @@ func (l loud) Record(ctx context.Context, events ...*audit.Event) error {
 }
 
 // deliver writes the reply. Whatever cannot be written blocks: a host that got
-// half an answer would let the call run.
+// half an answer, or none, would let the call run.
 func deliver(s *Stdio, r answer.Reply) int {
 	if r.Stderr != "" {
-		_, _ = fmt.Fprintln(s.Err, r.Stderr)
+		_ = handOver(s.Err, []byte(r.Stderr+"\n"))
 	}
 	if len(r.Stdout) > 0 {
-		if _, err := s.Out.Write(append(r.Stdout, '\n')); err != nil {
+		if err := handOver(s.Out, append(r.Stdout, '\n')); err != nil {
 			return blocked
 		}
 	}
@@ -150,6 +161,47 @@ func deliver(s *Stdio, r answer.Reply) int {
 		return blocked
 	}
 	return exitOK
+}
+
+// readerGrace is how long a host may leave a full pipe unread. One that reads
+// empties it at once, and one that does not would otherwise end us at its own
+// deadline, which lets the call run.
+const readerGrace = 3 * time.Second
+
+var errNobodyReads = errors.New("nobody reads it")
+
+// handOver writes b to the host. A writer that is stuck keeps its goroutine,
+// which ends with the process.
+func handOver(w io.Writer, b []byte) error {
+	if isNull(w) {
+		return errNobodyReads
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.Write(b)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(readerGrace):
+		return errNobodyReads
+	}
+}
+
+// isNull tells whether w is the null device, which the Go runtime opens in the
+// place of a stream that the host had closed.
+func isNull(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(st, null)
 }
 
 // refuse blocks before there is a flow that could record it.

@@ -22,8 +22,20 @@ type common struct {
 }
 
 func (c *common) register(fs *flag.FlagSet) {
-	fs.StringVar(&c.config, "config", "", "configuration `file`; with it, none of our environment variables is read")
-	fs.StringVar(&c.log, "log", "", "audit log `file`")
+	fs.Func("config", "configuration `file`; with it, none of our environment variables is read", named(&c.config))
+	fs.Func("log", "audit log `file`", named(&c.log))
+}
+
+// named takes a file's name. An empty one is a mistake, such as a variable that
+// is not set, and must not hand the choice to the environment.
+func named(to *string) func(string) error {
+	return func(v string) error {
+		if v == "" {
+			return errors.New("it names no file")
+		}
+		*to = v
+		return nil
+	}
 }
 
 // settings is what flags, environment and file make together, in that order.

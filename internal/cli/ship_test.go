@@ -107,6 +107,11 @@ func TestShipCommand(t *testing.T) {
 	require.Equal(t, 0, status, out)
 	require.Contains(t, out, "stream ok: ")
 
+	status, out, errs = sh.run("", "tail", "--nats", "-n", "1", "--where", "kind=invocation")
+	require.Equal(t, 0, status, errs)
+	require.Equal(t, 1, strings.Count(out, "\n"))
+	require.Contains(t, out, `"toolUseId":"toolu_1"`)
+
 	// A tail that was cut is found against the stream.
 	log := sh.env["HOOKTRAIL_LOG"]
 	_, _, errs = sh.run("", "ship")

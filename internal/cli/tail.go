@@ -31,6 +31,7 @@ const tailPoll = 200 * time.Millisecond
 type tailFlags struct {
 	common
 	follow, pretty bool
+	nats           bool
 	n              int
 	where          []condition
 	query          *gojq.Code
@@ -41,9 +42,10 @@ func runTail(ctx context.Context, s *Stdio, args []string) int {
 		f         tailFlags
 		where, jq string
 	)
-	fl := newFlags(s, "tail", "[-f] [-n N] [--where FIELD=VALUE,…] [--jq EXPR] [--pretty] [--log FILE]", tailAbout)
+	fl := newFlags(s, "tail", "[-f] [-n N] [--nats] [--where FIELD=VALUE,…] [--jq EXPR] [--pretty] [--log FILE]", tailAbout)
 	f.register(fl)
 	fl.BoolVar(&f.follow, "f", false, "go on with each new event")
+	fl.BoolVar(&f.nats, "nats", false, "read the stream instead of the log: all hosts that ship to it")
 	fl.IntVar(&f.n, "n", 10, "how many events to begin with")
 	fl.StringVar(&where, "where", "", "only events that meet these `conditions`")
 	fl.StringVar(&jq, "jq", "", "jq `expression` to apply to each event")
@@ -69,7 +71,12 @@ func runTail(ctx context.Context, s *Stdio, args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := f.run(ctx, s, set.Log); err != nil && !errors.Is(err, context.Canceled) {
+	if f.nats {
+		err = f.runStream(ctx, s, &set)
+	} else {
+		err = f.run(ctx, s, set.Log)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
 		return s.fail("tail", "%s", printable(err.Error()))
 	}
 	return exitOK

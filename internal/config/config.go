@@ -120,7 +120,7 @@ type Audit struct {
 type Hook struct {
 	StdinTimeout  Duration `json:"stdinTimeout"`  // zero means 3 s
 	StdinGrace    Duration `json:"stdinGrace"`    // after a complete object; zero means 50 ms
-	Deadline      Duration `json:"deadline"`      // the whole invocation; zero means the guard's budget plus 10 s
+	Deadline      Duration `json:"deadline"`      // the whole invocation; cuts the guard's budget; zero bounds the parts only
 	MaxInputBytes int64    `json:"maxInputBytes"` // zero means 64 MiB
 }
 

@@ -243,6 +243,9 @@ func (c *checker) top(root *Node) {
 // schema reports what the schema refuses and nothing else has named: the shape
 // that the schema describes is never called sound.
 func (c *checker) schema(root *Node) {
+	if len(c.findings) > maxFindings {
+		return // enough is said, and each refusal costs the schema memory
+	}
 	for _, v := range schema.Validate("hooks-settings", root.value()) {
 		named := slices.ContainsFunc(c.findings, func(f Finding) bool {
 			return f.Severity == Error && (f.Path == v.Path || strings.HasPrefix(f.Path, v.Path+"/") || strings.HasPrefix(v.Path, f.Path+"/"))

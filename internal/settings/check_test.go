@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -233,4 +234,39 @@ func FuzzCheck(f *testing.F) {
 		_, err = Uninstall(after)
 		require.NoError(t, err)
 	})
+}
+
+// stable are the codes of findings. They are an interface: only ever added.
+var stable = strings.Fields(`
+	unreadable json-syntax bom duplicate-key not-an-object setting-type permission-mode foreign-file
+	hooks-type hooks-level hooks-nested event-type event-misspelt event-is-tool event-unknown group-type group-flat group-hooks group-empty
+	matcher-type matcher-regex matcher-dead matcher-slow matcher-ignored entry-type type-missing type-unknown key-missing key-type key-empty
+	on-failure key-case unknown-key key-on-group key-without-effect client-too-old ends-turn timeout-type timeout-range timeout-unit
+	budget budget-unknown command-missing command-not-executable command-crlf command-unquoted url-scheme url-plain
+	hooks-disabled managed-hooks-only plugin-hooks-only env-injected same-hook-twice same-hook-modes fails-open schema too-many`)
+
+// TestCodesNeverChange: every code that stands in the sources is in the list and
+// in the documentation, and no other.
+func TestCodesNeverChange(t *testing.T) {
+	text, err := os.ReadFile("../../docs/check.md")
+	require.NoError(t, err)
+	for _, c := range stable {
+		require.Contains(t, string(text), "`"+c+"`", "docs/check.md")
+	}
+	call := regexp.MustCompile(`(?:c\.add\([^\n]*?|c\.bad\([^\n]*?|\{\s*(?:Error|Warning|Note), )"([a-z]+(?:-[a-z]+)*)", (?:[a-z"]|fmt|se\.)`)
+	names, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for _, n := range names {
+		if strings.HasSuffix(n, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(n)
+		require.NoError(t, err)
+		for _, m := range call.FindAllStringSubmatch(string(b), -1) {
+			require.Contains(t, stable, m[1], n)
+			found[m[1]] = true
+		}
+	}
+	require.Greater(t, len(found), 40)
 }

@@ -12,7 +12,7 @@ import (
 
 // MaxBytes is how much of a settings file is read. Real ones have a few
 // kilobytes.
-const MaxBytes = 4 << 20
+const MaxBytes = 1 << 20
 
 // maxDepth bounds the nesting of values. The host's own shapes need eight.
 const maxDepth = 200

@@ -139,6 +139,14 @@ func TestTail(t *testing.T) {
 	require.NoError(t, Tail(bg, l.options(srv.url), TailOptions{}, show))
 	require.Equal(t, l.ids, got)
 	got = nil
+	require.NoError(t, Tail(bg, l.options(srv.url), TailOptions{Last: 2}, show))
+	require.Equal(t, l.ids[3:], got)
+	got = nil
+	keep := func(b []byte) bool { m, _ := ParseMeta(b); return m.Seq < 4 }
+	require.NoError(t, Tail(bg, l.options(srv.url), TailOptions{Last: 2, Keep: keep}, show))
+	require.Equal(t, l.ids[1:3], got)
+	got = nil
+	require.NoError(t, Tail(bg, l.options(srv.url), TailOptions{Last: -1}, show))
 	require.NoError(t, Tail(bg, l.options(srv.url), TailOptions{Host: "nobody"}, show))
 	require.Empty(t, got)
 
@@ -146,9 +154,9 @@ func TestTail(t *testing.T) {
 	seen := make(chan struct{}, 100)
 	done := make(chan error, 1)
 	go func() {
-		done <- Tail(ctx, l.options(srv.url), TailOptions{Follow: true}, func([]byte) error { seen <- struct{}{}; return nil })
+		done <- Tail(ctx, l.options(srv.url), TailOptions{Follow: true, Last: 3}, func([]byte) error { seen <- struct{}{}; return nil })
 	}()
-	for range 5 {
+	for range 3 {
 		<-seen
 	}
 	l.add(1)

@@ -26,6 +26,7 @@ type link struct {
 	secrets []string
 
 	mu     sync.Mutex
+	dialed error         // of the last address that was tried
 	cause  error         // what the server said outside of any request
 	failed chan struct{} // closed when cause is set or the connection ended
 	once   sync.Once
@@ -52,7 +53,7 @@ func dial(ctx context.Context, c Conn) (*link, error) {
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, l.clean("connect to NATS", r.err)
+			return nil, l.clean("connect to NATS", l.unreachable(r.err))
 		}
 		l.nc = r.nc
 	case <-ctx.Done():
@@ -80,7 +81,7 @@ func (l *link) options(ctx context.Context, c Conn) ([]nats.Option, []string, er
 		nats.Timeout(timeout),
 		nats.NoReconnect(),
 		nats.SkipHostLookup(), // the dialer looks names up, within the timeout
-		nats.SetCustomDialer(dialer{ctx, timeout}),
+		nats.SetCustomDialer(dialer{ctx, timeout, l}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.fail(err) }),
 		nats.ClosedHandler(func(nc *nats.Conn) {
 			err := nc.LastError()
@@ -172,12 +173,27 @@ func ReadSecret(path string) (string, error) {
 type dialer struct {
 	ctx     context.Context //nolint:containedctx // the library's interface has none
 	timeout time.Duration
+	link    *link
 }
 
-// Dial connects to one address.
+// Dial connects to one address and keeps why it could not.
 func (d dialer) Dial(network, address string) (net.Conn, error) {
 	nd := net.Dialer{Timeout: d.timeout}
-	return nd.DialContext(d.ctx, network, address)
+	c, err := nd.DialContext(d.ctx, network, address)
+	d.link.mu.Lock()
+	defer d.link.mu.Unlock()
+	d.link.dialed = err
+	return c, err
+}
+
+// unreachable puts the network's own words in the place of "no servers".
+func (l *link) unreachable(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if errors.Is(err, nats.ErrNoServers) && l.dialed != nil {
+		return l.dialed
+	}
+	return err
 }
 
 // fail remembers the first thing that went wrong and wakes whoever waits.

@@ -1,6 +1,7 @@
 package ship
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -17,6 +18,55 @@ type TailOptions struct {
 	Follow bool
 	// Host shows one host only. Empty means all.
 	Host string
+	// Keep leaves out events for which it is false. Nil keeps all.
+	Keep func(event []byte) bool
+	// Last shows only this many of what is stored at the start. Zero means all,
+	// less than zero none.
+	Last int
+}
+
+// A tailWindow lets through what comes after the stored events, and of those the
+// last ones.
+type tailWindow struct {
+	t      TailOptions
+	fn     func([]byte) error
+	kept   [][]byte
+	passed bool // the stored events have been seen
+}
+
+// event takes one message; pending is how many are stored behind it.
+func (w *tailWindow) event(b []byte, pending uint64) error {
+	if w.t.Keep == nil || w.t.Keep(b) {
+		if w.passed || w.t.Last == 0 {
+			return w.fn(b)
+		}
+		if w.kept = append(w.kept, bytes.Clone(b)); len(w.kept) > max(w.t.Last, 0) {
+			w.kept = w.kept[1:]
+		}
+	}
+	if pending == 0 {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *tailWindow) message(m jetstream.Msg) error {
+	meta, err := m.Metadata()
+	if err != nil {
+		return err
+	}
+	return w.event(m.Data(), meta.NumPending)
+}
+
+func (w *tailWindow) flush() error {
+	w.passed = true
+	for _, b := range w.kept {
+		if err := w.fn(b); err != nil {
+			return err
+		}
+	}
+	w.kept = nil
+	return nil
 }
 
 // Tail calls fn for each event in the stream, oldest first. The bytes are valid
@@ -31,18 +81,15 @@ func Tail(ctx context.Context, o Options, t TailOptions, fn func(event []byte) e
 	if t.Host != "" {
 		host = Token(t.Host)
 	}
-	if !t.Follow {
-		err := walk(ctx, &o, host, t.Since, false, func(m jetstream.Msg) error { return fn(m.Data()) })
-		if errors.Is(err, errNoRead) {
-			return errNoRead
-		}
-		return err
+	w := &tailWindow{t: t, fn: fn}
+	if t.Follow {
+		return follow(ctx, &o, host, t.Since, w)
 	}
-	return follow(ctx, &o, host, t.Since, fn)
+	return walk(ctx, &o, host, t.Since, false, w.message)
 }
 
 // follow shows what is stored and what comes.
-func follow(ctx context.Context, o *Options, host string, since time.Time, fn func([]byte) error) error {
+func follow(ctx context.Context, o *Options, host string, since time.Time, w *tailWindow) error {
 	l, err := dial(ctx, o.Conn)
 	if err != nil {
 		return err
@@ -70,7 +117,7 @@ func follow(ctx context.Context, o *Options, host string, since time.Time, fn fu
 		var iter jetstream.MessagesContext
 		if iter, err = cons.Messages(); err == nil {
 			defer iter.Stop()
-			err = pump(wait, iter, fn)
+			err = pump(wait, iter, w)
 		}
 	}
 	var own *fnError
@@ -92,13 +139,13 @@ type fnError struct{ err error }
 
 func (e *fnError) Error() string { return e.err.Error() }
 
-func pump(ctx context.Context, iter jetstream.MessagesContext, fn func([]byte) error) error {
+func pump(ctx context.Context, iter jetstream.MessagesContext, w *tailWindow) error {
 	for {
 		msg, err := iter.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			return err
 		}
-		if err := fn(msg.Data()); err != nil {
+		if err := w.message(msg); err != nil {
 			return &fnError{err}
 		}
 	}
