@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -166,10 +165,10 @@ func (in *ingest) readLog(ctx context.Context) error {
 }
 
 func (in *ingest) file(ctx context.Context, name string) (ingested, error) {
-	r := io.Reader(in.s.In)
+	r := in.s.In
 	path := ""
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := os.Open(name) //nolint:gosec // the file that the user names
 		if err != nil {
 			return ingested{}, err
 		}

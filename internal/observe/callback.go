@@ -37,8 +37,8 @@ type hookRun struct {
 	evidence          string
 }
 
-func (r hookRun) newEvent(s stamp, n int) *audit.Event {
-	e := s.newEvent(audit.Callback, n)
+func (r hookRun) newEvent(s stamp) *audit.Event {
+	e := s.newEvent(audit.Callback)
 	// The command line is what tells one hook from another; the host's name is
 	// only the event and the tool again.
 	name := r.command
@@ -81,7 +81,7 @@ func failedOpen(s stamp, r hookRun, timedOut bool, onFailure, words string) *aud
 		what = "timed out"
 	}
 	words = r.dropStatus() + strings.TrimSpace(words)
-	e := r.newEvent(s, 0)
+	e := r.newEvent(s)
 	e.Layer, e.Decision, e.Reason = reason.LayerFailure, reason.Allowed, reason.HookFailedOpen
 	e.Gate, e.OnFailure, e.TimedOut = gateNotBlockMode, onFailure, ptr(timedOut)
 	msg := fmt.Sprintf("A %s hook %s, and the host went on.", r.event, what)
@@ -101,7 +101,7 @@ func blockedBy(s stamp, r hookRun, b blockText, stops bool) *audit.Event {
 	if r.command == "" {
 		r.command = b.command
 	}
-	e := r.newEvent(s, 0)
+	e := r.newEvent(s)
 	e.Message = audit.Text(b.rest, maxMessage)
 	e.Decision = reason.Blocked
 	switch b.how {
@@ -214,7 +214,7 @@ func (l Lookup) callback(s stamp, a attachment, via string) *audit.Event {
 		if a.Decision != "allow" {
 			return nil // the call's result tells it
 		}
-		e := r.newEvent(s, 0)
+		e := r.newEvent(s)
 		e.HookEvent, e.ToolUseID = "PermissionRequest", a.ToolUseID
 		e.Layer, e.Decision, e.Reason = reason.LayerHook, reason.Allowed, reason.HookAllowed
 		e.Message = "A PermissionRequest hook allowed the call."
@@ -232,7 +232,7 @@ func (l Lookup) commands(event, tool string) []string {
 
 func (l Lookup) observed(s stamp, r hookRun, message string) *audit.Event {
 	r.dropStatus()
-	e := r.newEvent(s, 0)
+	e := r.newEvent(s)
 	e.Layer, e.Decision, e.Reason, e.Message = reason.LayerNone, reason.None, reason.Observed, message
 	return e
 }
@@ -260,7 +260,7 @@ func (l Lookup) worked(s stamp, r hookRun, a attachment, mode string) *audit.Eve
 		return nil // likewise
 	}
 	r.dropStatus()
-	e := r.newEvent(s, 0)
+	e := r.newEvent(s)
 	e.Layer, e.Decision, e.Reason = reason.LayerHook, reason.Allowed, reason.HookOK
 	e.OnFailure, e.TimedOut = mode, ptr(false)
 	switch mode {

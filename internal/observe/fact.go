@@ -35,16 +35,15 @@ type stamp struct {
 	transcript string
 }
 
-// newEvent returns an event of the record that s describes. n tells the events
-// of one record apart.
-func (s stamp) newEvent(kind audit.Kind, n int) *audit.Event {
+// newEvent returns an event of the record that s describes.
+func (s stamp) newEvent(kind audit.Kind) *audit.Event {
 	e := &audit.Event{
 		Time: s.time, Kind: kind,
 		SessionID: s.session, PromptID: s.prompt, AgentID: s.agent,
 		CWD: s.cwd, TranscriptPath: s.transcript,
 	}
 	if s.id != "" && !s.time.IsZero() {
-		e.EventID = eventID(s.time, s.session, s.id, string(kind), n)
+		e.EventID = eventID(s.time, s.session, s.id, string(kind), 0)
 	}
 	return e
 }
@@ -60,7 +59,7 @@ func eventID(t time.Time, session, record, kind string, n int) string {
 	_, _ = h.Write(binary.AppendVarint(nil, int64(n)))
 	var u [16]byte
 	copy(u[6:], h.Sum(nil))
-	ms := uint64(max(t.UnixMilli(), 0)) //nolint:gosec // not negative
+	ms := uint64(max(t.UnixMilli(), 0))
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i)) //nolint:gosec // the low byte is meant
 	}

@@ -269,6 +269,15 @@ func TestALostDenyIsFound(t *testing.T) {
 	require.Contains(t, e.Message, "took its deny for plain text")
 }
 
+// TestEventsOfOneRecordHaveTheirOwnIDs: one line may hold several results.
+func TestEventsOfOneRecordHaveTheirOwnIDs(t *testing.T) {
+	r := &transcriptReader{}
+	events := r.line([]byte(`{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-11-30T08:00:00Z","toolDenialKind":"user-rejected","message":{"content":[` +
+		`{"type":"tool_result","tool_use_id":"a","is_error":true,"content":"no"},{"type":"tool_result","tool_use_id":"b","is_error":true,"content":"no"}]}}`))
+	require.Len(t, events, 2)
+	require.NotEqual(t, events[0].EventID, events[1].EventID)
+}
+
 func FuzzLines(f *testing.F) {
 	names, _ := filepath.Glob("testdata/transcript/*.jsonl")
 	for _, n := range names {

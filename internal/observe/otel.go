@@ -82,6 +82,7 @@ func (r otelRecord) attributes() map[string]string {
 				}
 			}
 		}
+	default:
 	}
 	return m
 }
@@ -149,7 +150,7 @@ func (t *otelReader) emit(h *otelHooks, toolUse string) {
 		add(failedOpen(h.stamp, run, true, "", ""))
 	}
 	for range h.block {
-		e := run.newEvent(h.stamp, 0)
+		e := run.newEvent(h.stamp)
 		e.Layer, e.Decision, e.Reason = reason.LayerNone, reason.Blocked, reason.Observed
 		e.Message = "A hook blocked this. OpenTelemetry does not record whether it said no or failed."
 		add(e)
@@ -185,7 +186,7 @@ func (t *otelReader) decision(s stamp, a map[string]string) {
 	case a["source"] == "hook" && a["permission_mode"] != "" && t.blockedCall(id):
 		return // the block is on record as the hook's
 	}
-	e := s.newEvent(audit.Permission, 0)
+	e := s.newEvent(audit.Permission)
 	e.ToolUseID, e.PermissionMode = id, a["permission_mode"]
 	c.fill(e)
 	e.Evidence = "otel:tool_decision source=" + a["source"]

@@ -17,7 +17,7 @@ func (l Lookup) fromPayload(p payload, now time.Time, ran func(toolUse string) b
 	case "PermissionDenied":
 		id := str(p.value, "tool_use_id")
 		s.id = "PermissionDenied:" + id
-		e := s.newEvent(audit.Permission, 0)
+		e := s.newEvent(audit.Permission)
 		e.ToolUseID, e.HookEvent, e.PermissionMode = id, p.event, p.mode
 		callOfValue(str(p.value, "tool_name"), p.value["tool_input"]).fill(e)
 		e.Layer, e.Decision, e.Reason = reason.LayerPermission, reason.Denied, reason.PermissionClassifier

@@ -201,7 +201,7 @@ func (l Lookup) refused(s stamp, toolUse string, c call, d denial, via string) *
 	if f.code == "" {
 		return nil
 	}
-	e := s.newEvent(audit.Permission, 0)
+	e := s.newEvent(audit.Permission)
 	e.ToolUseID = toolUse
 	c.fill(e)
 	e.Reason, e.Layer, e.Decision = f.code, f.code.Layer(), reason.Denied
@@ -218,7 +218,7 @@ func granted(s stamp, toolUse string, c call, source, via string) *audit.Event {
 	if !strings.HasPrefix(source, "user") {
 		return nil
 	}
-	e := s.newEvent(audit.Permission, 0)
+	e := s.newEvent(audit.Permission)
 	e.ToolUseID = toolUse
 	c.fill(e)
 	e.Layer, e.Decision, e.Reason = reason.LayerPermission, reason.Allowed, reason.PermissionAllowed

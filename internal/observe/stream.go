@@ -118,6 +118,7 @@ func (t *streamReader) results(s stamp, r streamLine) {
 		if b.Type != "tool_result" || b.ToolUseID == "" {
 			continue
 		}
+		s.id = r.UUID + b.ToolUseID
 		d := denial{text: textOf(b.Content)}
 		accepted := ""
 		for _, m := range r.Meta {

@@ -161,6 +161,11 @@ func (t *transcriptReader) line(b []byte) []*audit.Event {
 		return nil
 	}
 	t.counts.Known++
+	for i, e := range events {
+		if i > 0 && e.EventID != "" {
+			e.EventID = eventID(s.time, s.session, s.id, string(e.Kind), i)
+		}
+	}
 	return events
 }
 
@@ -208,8 +213,9 @@ func blocks(message jsontext.Value) ([]block, bool) {
 			return nil, false
 		}
 		return bs, true
+	default:
+		return nil, false
 	}
-	return nil, false
 }
 
 func (t *transcriptReader) assistant(r record) bool {
@@ -286,6 +292,7 @@ func textOf(content jsontext.Value) string {
 			}
 			return strings.Join(texts, "\n")
 		}
+	default:
 	}
 	return ""
 }
@@ -349,11 +356,7 @@ func (t *transcriptReader) stopSummary(s stamp, r record) []*audit.Event {
 			continue
 		}
 		run := hookRun{event: "Stop", name: "Stop", evidence: "transcript:stop_hook_summary"}
-		e := blockedBy(s, run, b, true)
-		if len(events) > 0 {
-			e.EventID = eventID(s.time, s.session, s.id, string(audit.Callback), i)
-		}
-		events = append(events, e)
+		events = append(events, blockedBy(s, run, b, true))
 	}
 	return events
 }
@@ -386,7 +389,7 @@ func promptBlocked(l Lookup, s stamp, kind, content, via string) []*audit.Event 
 
 // unknownShape returns the event that says that records could not be read.
 func unknownShape(s stamp, message string) *audit.Event {
-	e := s.newEvent(audit.LogKind, 0)
+	e := s.newEvent(audit.LogKind)
 	e.Action = "failing"
 	e.Layer, e.Decision, e.Reason, e.Message = reason.LayerNone, reason.None, reason.Observed, message
 	return e
