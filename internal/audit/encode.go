@@ -89,7 +89,7 @@ func (f *fields) id(s string) string { return f.bound(s, f.ids) }
 
 // given bounds an identifier that came from outside. A host's have no secret's
 // shape and stay as they are; what has one is masked all the same.
-func (f *fields) given(s string) string { return f.free(s, f.limits.ids) }
+func (f *fields) given(s string) string { return f.free(s, f.ids) }
 
 // bound cuts s so that its encoded form has at most limit bytes.
 func (f *fields) bound(s string, limit int) string {
