@@ -72,12 +72,12 @@ func (c *contradictions) add(r *Row) {
 	if c.ran == nil {
 		c.ran, c.stopped = set{}, map[string]string{}
 	}
-	switch {
-	case r.stopped():
+	switch after := r.HookEvent == "PostToolUse" || r.HookEvent == "PostToolUseFailure"; {
+	case r.stopped() && !after: // a block after the tool has run stops nothing
 		if _, ok := c.stopped[r.ToolUseID]; !ok {
 			c.stopped[strings.Clone(r.ToolUseID)] = strings.Clone(r.Reason)
 		}
-	case r.HookEvent == "PostToolUse" && r.Kind == "invocation":
+	case after && r.Kind == "invocation":
 		c.ran.add(r.ToolUseID)
 	}
 }
