@@ -84,8 +84,12 @@ type fields struct {
 	inputCut bool // Command or Target
 }
 
-// id bounds an identifier, which is not redacted: it must match what others recorded.
+// id bounds an identifier of ours.
 func (f *fields) id(s string) string { return f.bound(s, f.ids) }
+
+// given bounds an identifier that came from outside. A host's have no secret's
+// shape and stay as they are; what has one is masked all the same.
+func (f *fields) given(s string) string { return f.free(s, f.ids) }
 
 // bound cuts s so that its encoded form has at most limit bytes.
 func (f *fields) bound(s string, limit int) string {
@@ -100,15 +104,15 @@ func (f *fields) event(z *zerolog.Event, e *Event) {
 	z.Str("kind", f.id(string(e.Kind)))
 	f.opt(z, "action", f.id(e.Action))
 	if e.Kind == Invocation {
-		z.Str("sessionId", f.id(e.SessionID)).Str("hookEvent", f.id(e.HookEvent))
+		z.Str("sessionId", f.given(e.SessionID)).Str("hookEvent", f.given(e.HookEvent))
 	} else {
-		f.opt(z, "sessionId", f.id(e.SessionID))
-		f.opt(z, "hookEvent", f.id(e.HookEvent))
+		f.opt(z, "sessionId", f.given(e.SessionID))
+		f.opt(z, "hookEvent", f.given(e.HookEvent))
 	}
-	f.opt(z, "toolUseId", f.id(e.ToolUseID))
-	f.opt(z, "promptId", f.id(e.PromptID))
-	f.opt(z, "agentId", f.id(e.AgentID))
-	f.opt(z, "permissionMode", f.id(e.PermissionMode))
+	f.opt(z, "toolUseId", f.given(e.ToolUseID))
+	f.opt(z, "promptId", f.given(e.PromptID))
+	f.opt(z, "agentId", f.given(e.AgentID))
+	f.opt(z, "permissionMode", f.given(e.PermissionMode))
 	f.opt(z, "cwd", f.free(e.CWD, f.paths))
 	f.opt(z, "transcriptPath", f.free(e.TranscriptPath, f.paths))
 	f.opt(z, "tool", f.free(e.Tool, f.names))
@@ -156,7 +160,7 @@ func (f *fields) verdict(z *zerolog.Event, e *Event) {
 
 func (f *fields) callback(z *zerolog.Event, e *Event) {
 	f.opt(z, "hookName", f.free(e.HookName, f.names))
-	f.opt(z, "onFailure", f.id(e.OnFailure))
+	f.opt(z, "onFailure", f.given(e.OnFailure))
 	if e.ExitCode != nil {
 		z.Int64("exitCode", safeInt(*e.ExitCode))
 	}

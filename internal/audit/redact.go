@@ -87,6 +87,10 @@ func (sc *scanner) scan() {
 			next = sc.url(i)
 		case c == ':' || c == '=':
 			next = sc.pair(i)
+		case c == '%':
+			next = sc.encodedPair(i)
+		case c == '<':
+			next = sc.element(i)
 		case c == ';' || c == '|' || c == '&' || c == '(':
 			sc.tool, sc.netrc, sc.set, sc.by = flags{}, 0, false, false
 		case c == '\n':
@@ -156,7 +160,7 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		return 0, false
 	}
 	quoted := s[v] == '\'' || s[v] == '"'
-	if !set && !by && !quoted && strings.IndexByte("bmlpisgx", word[0]|0x20) < 0 {
+	if !set && !by && !quoted && s[v] != '<' && word[0] != '_' && strings.IndexByte("bemlpisgvx", word[0]|0x20) < 0 {
 		return 0, false
 	}
 	switch {
@@ -181,7 +185,17 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		return sc.value(v, valueShell), true
 	case quoted && (strings.EqualFold(word, "password") || strings.EqualFold(word, "passphrase")):
 		return sc.value(v, valueShell), true
-	case word == "set" || word == "setx" || word == "gx" || word == "x":
+	case word == "vault" && strings.HasPrefix(s[v:], "login "):
+		if v = skipBlank(s, v+len("login ")); v < len(s) && s[v] != '-' {
+			return sc.value(v, valueShell), true
+		}
+	case (word == "_authToken" || word == "_password") && s[v] != '=' && s[v] != ':':
+		return sc.value(v, valueShell), true
+	case (word == "echo" || word == "printf") && pipedSecret(s[v:min(len(s), v+maxPiped)]):
+		return sc.value(v, valueShell), true
+	case strings.HasPrefix(s[v:], "<<<") && secretKey(word) == keySecret:
+		return sc.value(skipBlank(s, v+len("<<<")), valueShell), true
+	case word == "set" || word == "setenv" || word == "setx" || word == "gx" || word == "x":
 		sc.set = true
 	case set && strings.Contains(word, "_") && secretKey(word) == keySecret:
 		return sc.value(v, valueShell), true
@@ -278,6 +292,9 @@ func (sc *scanner) flag(i int) int {
 	if !ok {
 		return from
 	}
+	if strings.HasPrefix(s[v:], "<<<") {
+		v = skipBlank(s, v+len("<<<"))
+	}
 	return sc.value(v, valueShell)
 }
 
@@ -310,7 +327,7 @@ func (sc *scanner) toolFlag(i, from, end int) (int, bool) {
 	f, letter := sc.tool, s[from]
 	long := from-i == 2
 	switch {
-	case long && f.userLong != "" && s[from:end] == f.userLong, !long && f.user == letter && end-from == 1:
+	case long && f.userLong != "" && (s[from:end] == f.userLong || strings.HasSuffix(s[from:end], "-"+f.userLong)), !long && f.user == letter && end-from == 1:
 		v := end
 		if v < len(s) && s[v] == '=' {
 			v++
@@ -325,6 +342,11 @@ func (sc *scanner) toolFlag(i, from, end int) (int, bool) {
 	case !long && f.attached == letter && f.attached != 0 && end-from >= 1:
 		if _, stop, _ := shellWord(s, from+1); stop > from+1 {
 			return sc.value(from+1, valueShell), true
+		}
+	}
+	if f.cookie != 0 && (!long && f.cookie == letter && end-from == 1 || long && s[from:end] == "cookie") {
+		if v, ok := argument(s, end); ok {
+			return sc.cookies(v), true
 		}
 	}
 	if !long && f.separate == letter && f.separate != 0 && end-from == 1 {

@@ -1,7 +1,20 @@
 package audit
 
+import "strings"
+
+// skipBlank skips blanks, and line ends that a shell does not see.
 func skipBlank(s string, i int) int {
-	return run(s, i, func(c byte) bool { return c == ' ' || c == '\t' })
+	for {
+		i = run(s, i, func(c byte) bool { return c == ' ' || c == '\t' })
+		switch {
+		case strings.HasPrefix(s[i:], "\\\n"):
+			i += len("\\\n")
+		case strings.HasPrefix(s[i:], "\\\r\n"):
+			i += len("\\\r\n")
+		default:
+			return i
+		}
+	}
 }
 
 func backslashes(s string, i int) int {

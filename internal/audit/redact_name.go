@@ -176,7 +176,8 @@ type flags struct {
 	attached byte   // -pSECRET
 	separate byte   // -p SECRET
 	user     byte   // -u USER:SECRET
-	userLong string // --user USER:SECRET
+	userLong string // --user USER:SECRET, also behind a word: --proxy-user
+	cookie   byte   // -b NAME=SECRET
 }
 
 // flagsOf returns the secret flags of a command.
@@ -195,7 +196,9 @@ func flagsOf(word string) (flags, bool) {
 	case "cli": // redis-cli; the dash divides words here
 		return flags{separate: 'a'}, true
 	case "curl":
-		return flags{user: 'u', userLong: "user"}, true
+		return flags{user: 'u', userLong: "user", cookie: 'b'}, true
+	case "openssl":
+		return flags{separate: 'k'}, true
 	case "smbclient", "rpcclient":
 		return flags{user: 'U', userLong: "user"}, true
 	}

@@ -118,6 +118,28 @@ func TestSecretsAreMasked(t *testing.T) {
 		{"pgp key", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n" + x + "\n-----END PGP PRIVATE KEY BLOCK-----", ""},
 		{"age key", "AGE-SECRET-KEY-1QQ" + strings.ToUpper(x), ""},
 		{"error text", "401: token " + "ghp_" + x + " is not valid", "is not valid"},
+		{"discord bot", "MTIzNDU2Nzg5MDEyMzQ1Njc4.Gabcde." + x + x, ""},
+		{"google refresh token", "1//0g" + x + x, ""},
+		{"doppler", "dp.pt." + x + x, ""},
+		{"setenv", "setenv GITHUB_TOKEN " + x, "setenv GITHUB_TOKEN"},
+		{"a key by its look", "export STRIPE_KEY=Ab1" + x + x, "STRIPE_KEY="},
+		{"vault login", "vault login " + x, "vault login"},
+		{"here string", "gh auth login --with-token <<< " + x, "--with-token"},
+		{"here string into a variable", "read -r TOKEN <<< '" + x + "'; next", "next"},
+		{"piped", "echo " + x + " | docker login -u me --password-stdin", "--password-stdin"},
+		{"cookie flag", "curl -b 'sid=" + x + "' https://h.example", "https://h.example"},
+		{"cookie flag, long", "curl --cookie sid=" + x + " https://h.example", "https://h.example"},
+		{"proxy user", "curl -k https://h.example --proxy-user u:" + x, "--proxy-user u:"},
+		{"openssl", "openssl enc -k " + x + " -in f", "-in f"},
+		{"npm config", "npm config set //r.example/:_authToken " + x, "npm config set"},
+		{"element", "<password>" + x + "</password>", "</password>"},
+		{"name and value", `{"name": "DB_PASSWORD", "value": "` + x + `"}`, "DB_PASSWORD"},
+		{"name and value, XML", `<add key="ApiSecret" value="` + x + `"/>`, "ApiSecret"},
+		{"printed into a variable", "PASS=$(echo " + x + ") next", "next"},
+		{"printed with backticks", "PASS=`echo " + x + "` next", "next"},
+		{"in two parts", `TOKEN=abc"` + x + `" next`, "next"},
+		{"behind a line's continuation", "deploy --token \\\n  " + x + " next", "next"},
+		{"a pair in a URL", "https://h.example/r?to=a%3Fpassword%3D" + x, "https://h.example"},
 		{"many in one line", "A_TOKEN=" + x + " B_TOKEN=" + x + " c --password " + x + " d", " d"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,7 +153,8 @@ func TestSecretsAreMasked(t *testing.T) {
 		})
 	}
 	// The keys that are letters and digits of a fixed kind.
-	for _, s := range []string{"AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE", "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY"} {
+	for _, s := range []string{"AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE", "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY",
+		"SK0123456789abcdef0123456789abcdef", "dapi0123456789abcdef0123456789abcdef"} {
 		require.Equal(t, "key "+mask+" end", Redact("key "+s+" end"))
 	}
 }
@@ -152,7 +175,9 @@ func TestWhatIsNoSecretStaysReadable(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
 		"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "session_id: 5e55-0001", `"sessionId":"5e55-0001"`, "toolu_01ABCdefGHIjklMNOpqrSTU",
 		"error: unexpected end of input at line 3: column 14", "aws ec2 terminate-instances --instance-ids i-0123456789abcdef0", "mcp__vsphere__vm_power_off", "npm_config_cache=/x", "C:\\Users\\dev\\secret.txt",
-		"/home/dev/.claude/projects/p/t.jsonl", "grep -r password src/", "kubectl get secret db -o yaml", "vault login", "gh auth login", "api_key_id: 7", "eyJ", "AKIA", "ghp_", "SG.x",
+		"/home/dev/.claude/projects/p/t.jsonl", "grep -r password src/", "kubectl get secret db -o yaml", "vault login", "gh auth login", "api_key_id: 7", "eyJ", "AKIA",
+		"curl -b cookies.txt https://h.example", "vault login -method=oidc", "echo done | tee log", "SORT_KEY=created_at_desc_then_by_id", "PRIMARY_KEY=user_id",
+		`{"name": "replicas", "value": "3"}`, "<password></password>", "sort <in >out", "PASS=$(cat f)", `["--token-file", "a"]`, "100%3D", "cat <<< hello", "ghp_", "SG.x",
 	} {
 		require.Equal(t, s, Redact(s))
 	}
@@ -179,7 +204,8 @@ func TestTextMasksBeforeItCuts(t *testing.T) {
 func TestRedactIsLinear(t *testing.T) {
 	// None of these may take more than a few times what the plain text takes.
 	for _, unit := range []string{"a", " ", "\"", "'", "\\", "=", ":", "-", "://", "a=", "password=", "password='", `password="\`, "-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----",
-		"-----END RSA PRIVATE KEY-----", "MII\n-----END X PRIVATE KEY-----", "https://a:", "https://a:b@", "--password ", "Authorization: ", `{"secret":[`, "eyJ", "eyJa.", "a,b=", "password=,", "mysql -p", "curl -u ", "@", "machine login password ", "a-", "a.", "[redacted]", "Cookie: ", "Authorization: Digest a=\"", "basic a", "bearer a", " -a-", "a\\"} {
+		"-----END RSA PRIVATE KEY-----", "MII\n-----END X PRIVATE KEY-----", "https://a:", "https://a:b@", "--password ", "Authorization: ", `{"secret":[`, "eyJ", "eyJa.", "a,b=", "password=,", "mysql -p", "curl -u ", "@", "machine login password ", "a-", "a.", "[redacted]", "Cookie: ", "Authorization: Digest a=\"", "basic a", "bearer a", " -a-", "a\\",
+		"<password>", "<password>a<", "echo a|", "A_KEY=aB1", "value=", "key=value=", "a%3D", "token%3D", "TOKEN=a\"b\"", "TOKEN=a\"b", "vault login ", "token <<<", "curl -b a=", "\\\n", "--token \\\n", "password=$(echo ", "password=`echo "} {
 		s := strings.Repeat(unit, 1<<20/len(unit))
 		start := time.Now()
 		out := Redact(s)

@@ -24,7 +24,7 @@ var shapes = [...]shape{
 	{"sntrys_", 8, "+/="}, {"sntryu_", 8, ""}, {"lin_api_", 8, ""}, {"figd_", 8, ""}, {"PMAK-", 8, ""}, {"NRAK-", 8, ""},
 	{"nvapi-", 16, ""}, {"gsk_", 16, ""}, {"r8_", 20, ""}, {"pplx-", 16, ""}, {"xai-", 20, ""}, {"sbp_", 16, ""},
 	{"AGE-SECRET-KEY-", 8, ""}, {"ATATT3", 20, "="}, {"ATCTT3", 20, "="}, {"ATBB", 24, ""}, {"pscale_tkn_", 8, "."}, {"pscale_pw_", 8, "."}, {"CFPAT-", 8, ""},
-	{"dp.pt.", 8, ""}, {"dp.st.", 8, "."}, {"ops_eyJ", 16, ""}, {"fm2_", 20, "+/=,"}, {"secret_", 40, ""}, {"ntn_", 30, ""},
+	{"dp.pt.", 8, ""}, {"dp.st.", 8, "."}, {"ops_eyJ", 16, ""}, {"fm2_", 20, "+/=,"}, {"secret_", 40, ""}, {"ntn_", 30, ""}, {"dapi", 32, ""}, {"1//0", 20, ""},
 }
 
 // maxToken bounds what is looked at to recognise a token. What is recognised is
@@ -57,12 +57,19 @@ func tokenLen(s string) int {
 		if n == 58 && strings.IndexByte("UAONCX", s[1]) >= 0 && base32(s[:n]) {
 			return n // the seed of a NATS nkey
 		}
+		if n == 34 && s[1] == 'K' && mixed(s[2:n]) && strings.Trim(s[2:n], "0123456789abcdef") == "" {
+			return n // a Twilio API key
+		}
+	case 'M', 'N', 'O':
+		if m := discordToken(s, n); m > 0 {
+			return m
+		}
 	case 'h', 'd':
 		if m := webhook(s); m > 0 {
 			return m
 		}
 	}
-	if n < 2 || s[0] == '_' {
+	if n < 1 || s[0] == '_' {
 		return 0
 	}
 	if m := botToken(s, n); m > 0 {
@@ -91,6 +98,19 @@ func webhook(s string) int {
 		}
 	}
 	return 0
+}
+
+// discordToken returns the length of a Discord bot's token: the base64 of a
+// number, 6 and 27 or more characters, joined by dots.
+func discordToken(s string, n int) int {
+	if n < 23 || n > 28 || len(s) < n+35 || s[n] != '.' || s[n+7] != '.' || !mixed(s[:n]) {
+		return 0
+	}
+	end := run(s, n+8, func(c byte) bool { return isWord(c) || c == '-' })
+	if end-n-8 < 27 {
+		return 0
+	}
+	return end
 }
 
 // botToken returns the length of a Telegram bot's token: 8 to 10 digits, a

@@ -27,6 +27,12 @@ func (sc *scanner) pair(i int) int {
 	if kind == keyPlain && s[i] == '=' && inQuery(s, i-len(key)-1) && querySecret(key) {
 		kind = keySecret
 	}
+	if kind == keyPlain && s[i] == '=' && strings.HasSuffix(key, "_KEY") && randomValue(s, i+1) {
+		kind = keySecret
+	}
+	if kind == keyPlain && (key == "value" || key == "Value") {
+		kind = namedBefore(s, i-len(key))
+	}
 	if kind == keyPlain || (s[i] == ':' && kind == keySecret && workingDir(key)) {
 		return i + 1
 	}
@@ -105,6 +111,9 @@ func (sc *scanner) value(v int, kind valueKind) int {
 	if n := stringPrefix(s, v); n > 0 {
 		v += n
 	}
+	if n := echoed(s[v:]); n > 0 && kind != valueHeader && kind != valueCookie {
+		return sc.value(v+n, valueShell)
+	}
 	if b := backslashes(s, v); v+b < len(s) && isQuote(s[v+b]) {
 		return sc.quotedValue(v, b, kind)
 	}
@@ -119,7 +128,7 @@ func (sc *scanner) value(v int, kind valueKind) int {
 		}
 	case valueShell, valuePair:
 	}
-	end := bareEnd(s, v, kind)
+	end := sc.wordEnd(v, kind)
 	if end == v || safeValue(s[v:end]) || reference(s[v:]) {
 		return max(end, v)
 	}

@@ -153,10 +153,20 @@ func (v *verifier) start(l *verified) {
 		v.found(v.lineNo, FoundEdited, "the first event names a line before it")
 	case l.seq > 1 && (!l.logLine || v.lineNo > 1):
 		v.found(v.lineNo, FoundDeleted, "the first lines of the file are missing: it begins with seq %d, and each file begins with an event of the log itself", l.seq)
+	case l.seq > 1 && saysTruncated(l.text):
+		v.found(v.lineNo, FoundTruncated, "the log was emptied before seq %d, and no file beside it holds what was in it", l.seq)
 	case l.seq > 1:
 		v.note(v.lineNo, NoteStart, "the chain begins with seq %d here; what was before is not in these files", l.seq)
 	}
 	v.move(l)
+}
+
+// saysTruncated tells whether a line of the log itself says that the log was
+// cut. A file that was rotated away may be anywhere; one that was emptied in
+// place is gone.
+func saysTruncated(line []byte) bool {
+	e, err := Decode(line)
+	return err == nil && e.Action == actionTruncated
 }
 
 func (v *verifier) move(l *verified) {

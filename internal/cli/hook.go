@@ -150,10 +150,10 @@ func (l loud) Record(ctx context.Context, events ...*audit.Event) error {
 // half an answer, or none, would let the call run.
 func deliver(s *Stdio, r answer.Reply) int {
 	if r.Stderr != "" {
-		_ = handOver(s.Err, []byte(r.Stderr+"\n"))
+		_ = handOver(s.Err, []byte(r.Stderr+"\n"), readerGrace)
 	}
 	if len(r.Stdout) > 0 {
-		if err := handOver(s.Out, append(r.Stdout, '\n')); err != nil {
+		if err := handOver(s.Out, append(r.Stdout, '\n'), readerGrace); err != nil {
 			return blocked
 		}
 	}
@@ -172,7 +172,7 @@ var errNobodyReads = errors.New("nobody reads it")
 
 // handOver writes b to the host. A writer that is stuck keeps its goroutine,
 // which ends with the process.
-func handOver(w io.Writer, b []byte) error {
+func handOver(w io.Writer, b []byte, grace time.Duration) error {
 	if isNull(w) {
 		return errNobodyReads
 	}
@@ -184,7 +184,7 @@ func handOver(w io.Writer, b []byte) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(readerGrace):
+	case <-time.After(grace):
 		return errNobodyReads
 	}
 }

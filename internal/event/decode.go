@@ -33,6 +33,11 @@ const (
 	maxExponent = 400
 )
 
+// maxValues bounds how many values an input holds. A value costs some hundred
+// bytes once it is decoded, so that a small input of nothing but brackets could
+// end the program for want of memory, in a way that blocks no call.
+const maxValues = 1 << 20
+
 // Decode reads b as exactly one JSON value, strictly: no name twice in an
 // object, nothing after the value, bounded depth and bounded numbers. A leading
 // byte order mark is dropped. Invalid UTF-8 and lone surrogates are replaced by
@@ -72,9 +77,13 @@ type decoder struct {
 	maxDepth int
 	want     string
 	from, to int64
+	values   int
 }
 
 func (d *decoder) value() (any, error) {
+	if d.values++; d.values > maxValues {
+		return nil, &Fault{Message: fmt.Sprintf("the input holds more than %d values", maxValues)}
+	}
 	tok, err := d.dec.ReadToken()
 	if err != nil {
 		return nil, err

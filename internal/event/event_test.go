@@ -42,6 +42,7 @@ func TestParse(t *testing.T) {
 		{"a huge exponent", `{"a":1e1000001}`, "exponent"},
 		{"a huge negative exponent", `{"a":1e-99999999999999999999}`, "exponent"},
 		{"a long number", `{"a":` + strings.Repeat("9", 500) + `}`, "500 characters"},
+		{"millions of values", `{"a":[` + strings.Repeat("[],", 2<<20) + `1]}`, "more than 1048576 values"},
 		{"a comment", `{"a":1} // x`, "something follows"},
 		{"a trailing comma", `{"a":1,}`, "not JSON"},
 	} {

@@ -59,6 +59,9 @@ func NameFault(name string) string {
 	if IsKnown(name) {
 		return ""
 	}
+	if strings.Trim(name, nameLetters) != "" {
+		return "the event " + quote(name) + " has a name that no host gives"
+	}
 	flat := flatten(name)
 	for _, k := range known {
 		if flatten(k) == flat {
@@ -70,6 +73,10 @@ func NameFault(name string) string {
 	}
 	return ""
 }
+
+// nameLetters are what names of events are made of. A letter that only looks
+// like one of them would make an unknown event of a known one.
+const nameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.:/ "
 
 func flatten(s string) string {
 	return strings.Map(func(r rune) rune {

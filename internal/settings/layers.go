@@ -30,13 +30,23 @@ func ManagedFile() string {
 
 // Layers returns the files that the host merges, from the weakest to the
 // strongest: user, plugins that the settings switch on, project, local, managed
-// with its drop-in folder. Files that do not exist are left out.
+// with its drop-in folder. Files that do not exist are left out, and one that
+// stands in two places counts once.
 func Layers(p Places) []File {
 	var files []File
+	var seen []os.FileInfo
 	add := func(name, layer string) {
-		if _, err := os.Lstat(name); err == nil {
-			files = append(files, Load(name, layer))
+		if _, err := os.Lstat(name); err != nil {
+			return
 		}
+		// In the home folder the user's file is the project's file too.
+		if st, err := os.Stat(name); err == nil {
+			if slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(st, o) }) {
+				return
+			}
+			seen = append(seen, st)
+		}
+		files = append(files, Load(name, layer))
 	}
 	if p.ConfigDir != "" {
 		add(filepath.Join(p.ConfigDir, "settings.json"), "user")
