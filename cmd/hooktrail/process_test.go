@@ -1,11 +1,10 @@
-//go:build unix
-
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -241,6 +240,17 @@ func (s *service) status() int {
 		require.Fail(s.t, "the process did not end", s.out.String())
 		return -1
 	}
+}
+
+func status(err error) int {
+	var e *exec.ExitError
+	if errors.As(err, &e) {
+		return e.ExitCode()
+	}
+	if err != nil {
+		return -2
+	}
+	return 0
 }
 
 // number reads a count from the environment.
