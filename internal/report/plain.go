@@ -58,7 +58,7 @@ func (r *Row) value(s string, i int, key string) (end int, ok bool) {
 		}
 		switch key {
 		case "seq":
-			r.Seq = uint64(n) //nolint:gosec // digits only, so it is not negative
+			r.Seq = uint64(n)
 		case "exitCode":
 			r.ExitCode, r.HasExit = n, true
 		case "durationMs":

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -367,6 +368,31 @@ func TestFindings(t *testing.T) {
 			}
 			require.Equal(t, tt.want, s.Findings())
 		})
+	}
+}
+
+// TestReportsDoNotKeepTheLog: what a report holds in the end is a fraction of
+// what it has read.
+func TestReportsDoNotKeepTheLog(t *testing.T) {
+	log := month(40000)
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for _, info := range append([]Info{{}}, Reports()...) {
+		arg := ""
+		if info.Arg != "" && info.Arg[0] != '?' {
+			arg = "s1"
+		}
+		r, err := New(info.Name, arg, nil)
+		require.NoError(t, err)
+		before := held()
+		_, err = Each(context.Background(), bytes.NewReader(log), []string{"-"}, time.Time{}, r.Add)
+		require.NoError(t, err)
+		require.Less(t, held()-before, int64(len(log)/10), cmp.Or(info.Name, "overview"))
+		runtime.KeepAlive(r)
 	}
 }
 

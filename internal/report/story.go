@@ -96,7 +96,9 @@ func (st Step) Text() string {
 
 // after tells whether the step speaks of a tool that has run: a block then
 // comes too late to stop it.
-func (st Step) after() bool { return st.HookEvent == "PostToolUse" || st.HookEvent == "PostToolUseFailure" }
+func (st Step) after() bool {
+	return st.HookEvent == "PostToolUse" || st.HookEvent == "PostToolUseFailure"
+}
 
 func (st Step) stops() bool {
 	return (st.Decision == "blocked" || st.Decision == "denied") && !st.after()
