@@ -66,7 +66,8 @@ func (p *place) command(args ...string) *exec.Cmd {
 		bin, err = os.Executable()
 		require.NoError(p.t, err)
 	}
-	env := []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "HOOKTRAIL_LOG=" + p.log, "HOOKTRAIL_CONFIG=" + filepath.Join(p.dir, "config.json")}
+	// The race detector would hold each process for a second at its end.
+	env := []string{"GORACE=atexit_sleep_ms=0", "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "HOOKTRAIL_LOG=" + p.log, "HOOKTRAIL_CONFIG=" + filepath.Join(p.dir, "config.json")}
 	if p.nats != "" {
 		env = append(env, "HOOKTRAIL_NATS_URL="+p.nats)
 	}
