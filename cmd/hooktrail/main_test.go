@@ -16,7 +16,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"hooktrail": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.OS())) },
+		"hooktrail":   func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.OS())) },
+		"nats-server": natsServer,
 	})
 }
 

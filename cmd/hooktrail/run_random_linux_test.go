@@ -25,7 +25,7 @@ func TestRandomHooks(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("needs setsid")
 	}
-	runs := 40
+	runs := 20
 	if n, err := strconv.Atoi(os.Getenv("HOOKTRAIL_RUNS")); err == nil {
 		runs = n
 	}

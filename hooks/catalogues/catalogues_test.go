@@ -135,6 +135,7 @@ func TestCatalogues(t *testing.T) {
 			{"mcp__terraform__create_run", `{"terraform_org_name":"o","workspace_name":"prod-web"}`, "prod-web"},
 			{"mcp__terraform__action_run", `{"run_id":"run-1","run_action":"apply"}`, missing},
 			{"mcp__terraform__action_run", `{"run_id":"run-1","run_action":"discard"}`, reads},
+			{"mcp__terraform__action_run", `{"run_id":"run-1","run_action":"cancel"}`, missing},
 			{"mcp__terraform__delete_workspace_safely", `{"workspace_id":"ws-1"}`, missing},
 			{"mcp__terraform__search_modules", `{"q":"x"}`, reads},
 			{"mcp__terraform__get_provider_details", `{}`, reads},

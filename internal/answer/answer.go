@@ -36,8 +36,10 @@ type Verdict struct {
 	UpdatedInput []byte
 
 	// What wrapped hooks may say beside their decision: that the turn is to end
-	// ("continue": false) and why, and a word for the user only.
+	// ("continue": false) and why, that it is to be interrupted, and a word for
+	// the user only.
 	Stop          bool
+	Interrupt     bool // of a denied PermissionRequest
 	StopReason    string
 	SystemMessage string
 }

@@ -46,9 +46,9 @@ func Encode(name string, v Verdict) Reply {
 			if v.Decision == Ask {
 				return Reply{}
 			}
-			return Reply{Stdout: permission("deny", reason), Stderr: reason}
+			return Reply{Stdout: permission("deny", reason, v.Interrupt), Stderr: reason}
 		case Allow:
-			return Reply{Stdout: permission("allow", "")}
+			return Reply{Stdout: permission("allow", "", false)}
 		case Defer, NoDecision:
 		}
 		return Reply{}
@@ -108,13 +108,17 @@ func note(v Verdict) []byte {
 	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
 
-func permission(behavior, message string) []byte {
+func permission(behavior, message string, interrupt bool) []byte {
 	return object(event.PermissionRequest, Verdict{}, func(e *jsontext.Encoder) {
 		_ = e.WriteToken(jsontext.String("decision"))
 		_ = e.WriteToken(jsontext.BeginObject)
 		text(e, "behavior", behavior)
 		if message != "" {
 			text(e, "message", message)
+		}
+		if interrupt {
+			_ = e.WriteToken(jsontext.String("interrupt"))
+			_ = e.WriteToken(jsontext.True)
 		}
 		_ = e.WriteToken(jsontext.EndObject)
 	})

@@ -118,7 +118,7 @@ func (c *Child) read() Said {
 // refused makes the whole of a refusal that was read.
 func (c *Child) refused(r refusal) Said {
 	s := Said{Verdict: c.refuse(r.reason)}
-	s.Stop, s.StopReason = r.stop, c.Clean(r.stopReason)
+	s.Stop, s.StopReason, s.Interrupt = r.stop, c.Clean(r.stopReason), r.interrupt
 	s.Object = c.rewriteRefusal(s.Verdict)
 	return s
 }

@@ -98,6 +98,11 @@ func (o members) objects(name string) []members {
 	return all
 }
 
+// isTrue tells whether some value of name is true.
+func (o members) isTrue(name string) bool {
+	return slices.ContainsFunc(o.values[name], func(v jsontext.Value) bool { return v.Kind() == 't' })
+}
+
 // has tells whether there is a value of name.
 func (o members) has(name string) bool { return o.values[name] != nil }
 
@@ -117,6 +122,7 @@ type refusal struct {
 	reason     string
 	stop       bool // {"continue": false} was said
 	stopReason string
+	interrupt  bool // the request's denial is to end the run
 }
 
 // refuses looks for a refusal in one object, in every shape that some host has
@@ -142,6 +148,7 @@ func (c *Child) refuses(o members) (refusal, bool) {
 		for _, d := range append(h.objects("decision"), h) {
 			if d.says("behavior", "deny") {
 				say(d, "message", "reason")
+				r.interrupt = r.interrupt || d.isTrue("interrupt")
 			}
 		}
 		if h.says("permission", "deny") { // as Cursor's hooks say it

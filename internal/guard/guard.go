@@ -189,7 +189,7 @@ func (g *Guard) mutating(ctx context.Context, r *rule, c Call) Verdict {
 	v.Context = o.Context
 	v.Checkpoints = o.Checkpoints
 	v.Target = names(vms)
-	if v.Code.Layer() != reason.LayerGuard {
+	if v.Code.Layer() != reason.LayerGuard && v.Code != reason.AuditUnavailable {
 		v.Decision, v.Code = answer.Deny, reason.GuardCheckpointFailed
 	}
 	if v.Decision == answer.NoDecision && ctx.Err() != nil {

@@ -75,6 +75,7 @@ func TestJudge(t *testing.T) {
 		{"unknown, nobody asked", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "auto", "guard_vm_unknown", answer.Deny, "guard_unattended"},
 		{"unprotected", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_vm_unprotected", answer.Ask, "guard_vm_unprotected"},
 		{"ambiguous", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_vm_ambiguous", answer.Ask, "guard_vm_ambiguous"},
+		{"a step not recorded", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "audit_unavailable", answer.Deny, "audit_unavailable"},
 		{"a provider that says nothing", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "", answer.Deny, "guard_checkpoint_failed"},
 		{"a provider that says nonsense", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "hook_ok", answer.Deny, "guard_checkpoint_failed"},
 		{"a provider with a read-only excuse", "mcp__vsphere__vm_power_off", `{"vm_name":"a"}`, "", "guard_read_only", answer.Deny, "guard_read_only"},

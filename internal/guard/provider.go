@@ -77,10 +77,10 @@ type Checkpoint struct {
 // An Outcome is what became of a Request. The zero value stands for nothing and
 // denies.
 type Outcome struct {
-	// Code is one of the guard_… codes. The guard turns it into the verdict:
-	// GuardCheckpointConfirmed lets the call through, GuardVMUnknown,
-	// GuardVMUnprotected, GuardVMAmbiguous and GuardVMMissing ask, everything
-	// else denies.
+	// Code is one of the guard_… codes, or AuditUnavailable when a step could not
+	// be recorded. The guard turns it into the verdict: GuardCheckpointConfirmed
+	// lets the call through, GuardVMUnknown, GuardVMUnprotected, GuardVMAmbiguous
+	// and GuardVMMissing ask, everything else denies.
 	Code reason.Code
 
 	// Message says in one or two sentences what happened, what is safe and what

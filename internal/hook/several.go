@@ -28,6 +28,9 @@ func strictest(name string, all []Judgement) Judgement {
 	}
 	j.Others = slices.Delete(slices.Clone(all), best, best+1)
 	if after(j) == answer.Deny {
+		for _, a := range all {
+			j.Interrupt = j.Interrupt || a.Interrupt // it makes a denial stricter
+		}
 		return j
 	}
 	var context, notes []string

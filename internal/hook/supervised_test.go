@@ -218,6 +218,33 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
+// TestAnInterruptIsPassedOn: it ends the run, so a denial without it is weaker
+// than what the hook has said. Of several hooks, one is enough.
+func TestAnInterruptIsPassedOn(t *testing.T) {
+	const in = `{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{}}`
+	denies := func(more string) Wrapped {
+		return sh("block", `echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"`+more+`}}}'`)
+	}
+	for _, tt := range []struct {
+		name  string
+		hooks []Wrapped
+		want  bool
+	}{
+		{"true", []Wrapped{denies(`,"interrupt":true`)}, true},
+		{"false", []Wrapped{denies(`,"interrupt":false`)}, false},
+		{"not said", []Wrapped{denies("")}, false},
+		{"not a boolean", []Wrapped{denies(`,"interrupt":"true"`)}, false},
+		{"the second of two", []Wrapped{denies(""), denies(`,"interrupt":true`)}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log recorder
+			reply := flow(&log, supervised(20*time.Second, tt.hooks...)).Run(context.Background(), strings.NewReader(in))
+			require.Contains(t, string(reply.Stdout), `"decision":{"behavior":"deny","message":"no [hooktrail event `)
+			require.Equal(t, tt.want, strings.Contains(string(reply.Stdout), `"interrupt":true`), string(reply.Stdout))
+		})
+	}
+}
+
 func TestNobodyIsAsked(t *testing.T) {
 	in := strings.Replace(pre, `{"session_id"`, `{"permission_mode":"dontAsk","session_id"`, 1)
 	var log recorder

@@ -59,16 +59,17 @@ func (p *Provider) Name() string { return "exec" }
 func (p *Provider) Protect(ctx context.Context, r guard.Request) guard.Outcome {
 	var done []guard.Checkpoint
 	for _, vm := range r.VMs {
+		if err := report(r, "requested", guard.Checkpoint{Provider: p.Name(), VM: vm.Ref, Site: vm.Site, Platform: "unknown"}, "The snapshot command is run for "+vm.Ref+"."); err != nil {
+			return unrecorded(done, fmt.Sprintf("The snapshot of %s was not asked for, because its request could not be recorded: %v.", vm.Ref, err))
+		}
 		cp, why := p.one(ctx, r, vm)
 		action, message := "confirmed", "The snapshot of "+vm.Ref+" is there."
 		if why != "" {
 			action, message = "failed", why
 		}
 		cp.State = action
-		if r.Report != nil {
-			if err := r.Report(action, cp, message); err != nil && why == "" {
-				why = "its record could not be written: " + err.Error()
-			}
+		if err := report(r, action, cp, message); err != nil && why == "" {
+			return unrecorded(append(done, cp), fmt.Sprintf("The snapshot %s of %s is there, and that could not be recorded: %v.", cp.ID, vm.Ref, err))
 		}
 		if why != "" {
 			return guard.Outcome{
@@ -84,6 +85,24 @@ func (p *Provider) Protect(ctx context.Context, r guard.Request) guard.Outcome {
 		Message:     fmt.Sprintf("Snapshots were made before the change: %s.", describe(done)),
 		Context:     fmt.Sprintf("Before this change hooktrail had a snapshot made of each machine: %s. If the change goes wrong, restore it from there.", describe(done)),
 		Checkpoints: done,
+	}
+}
+
+// report passes a step on.
+func report(r guard.Request, action string, cp guard.Checkpoint, message string) error {
+	if r.Report == nil {
+		return nil
+	}
+	cp.State = action
+	return r.Report(action, cp, message)
+}
+
+// unrecorded denies for want of a record, not of a snapshot.
+func unrecorded(cps []guard.Checkpoint, what string) guard.Outcome {
+	return guard.Outcome{
+		Code:        reason.AuditUnavailable,
+		Message:     what + " Nothing was changed. Mend the audit log, then try again.",
+		Checkpoints: cps,
 	}
 }
 
@@ -107,12 +126,6 @@ func (p *Provider) one(ctx context.Context, r guard.Request, vm guard.VM) (guard
 	if err != nil {
 		return cp, err.Error()
 	}
-	if r.Report != nil {
-		cp.State = "requested"
-		if err := r.Report(cp.State, cp, "The snapshot command is run for "+vm.Ref+"."); err != nil {
-			return cp, "its request could not be recorded: " + err.Error()
-		}
-	}
 	deadline := start.Add(p.timeout)
 	if d, ok := ctx.Deadline(); ok && d.Add(-reserve).Before(deadline) {
 		deadline = d.Add(-reserve)
@@ -120,6 +133,8 @@ func (p *Provider) one(ctx context.Context, r guard.Request, vm guard.VM) (guard
 	res := supervise.Run(ctx, supervise.Spec{Command: p.command, Stdin: append(in, '\n'), Deadline: deadline, Now: p.now})
 	cp.Waited = res.Duration
 	switch {
+	case res.Cancelled:
+		return cp, fmt.Sprintf("the command %s was not done when the host gave up", p.command[0])
 	case !res.Started:
 		return cp, fmt.Sprintf("the command %s could not be started: %s", p.command[0], res.StartError)
 	case res.TimedOut:

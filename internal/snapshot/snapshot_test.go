@@ -93,8 +93,34 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 func TestASnapshotThatCannotBeRecordedIsNone(t *testing.T) {
 	p, err := New(config.Exec{Command: []string{os.Args[0], "snap", "ok"}}, time.Now)
 	require.NoError(t, err)
-	o := p.Protect(context.Background(), guard.Request{VMs: []guard.VM{{Ref: "a"}}, Report: func(string, guard.Checkpoint, string) error { return errors.New("disk full") }})
+	for _, lost := range []string{"requested", "confirmed"} {
+		o := p.Protect(context.Background(), guard.Request{VMs: []guard.VM{{Ref: "a"}}, Report: func(action string, _ guard.Checkpoint, _ string) error {
+			if action == lost {
+				return errors.New("disk full")
+			}
+			return nil
+		}})
+		require.Equal(t, reason.AuditUnavailable, o.Code, lost)
+		require.Contains(t, o.Message, "disk full")
+		require.Empty(t, o.Context)
+	}
+}
+
+// TestAHostThatGivesUp: the command is ended at once, and its snapshot is
+// reported as failed.
+func TestAHostThatGivesUp(t *testing.T) {
+	p, err := New(config.Exec{Command: []string{os.Args[0], "snap", "hangs"}}, time.Now)
+	require.NoError(t, err)
+	ctx, giveUp := context.WithCancel(context.Background())
+	var steps []string
+	o := p.Protect(ctx, guard.Request{VMs: []guard.VM{{Ref: "app01"}}, Report: func(action string, _ guard.Checkpoint, _ string) error {
+		steps = append(steps, action)
+		giveUp()
+		return nil
+	}})
 	require.Equal(t, reason.GuardCheckpointFailed, o.Code)
+	require.Contains(t, o.Message, "the host gave up")
+	require.Equal(t, []string{"requested", "failed"}, steps)
 }
 
 func TestNewWantsACommand(t *testing.T) {

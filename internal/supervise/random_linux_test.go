@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,16 +42,20 @@ func alive(habit string) []string {
 
 // TestRandomChildren runs children with random ends: whatever they do, the
 // result says what the clock and the status say, nothing is left running, and
-// the memory does not grow.
+// the memory does not grow. HOOKTRAIL_RUNS sets how many there are.
 func TestRandomChildren(t *testing.T) {
 	orphans := AdoptOrphans()
+	runs := 25
+	if n, err := strconv.Atoi(os.Getenv("HOOKTRAIL_RUNS")); err == nil {
+		runs = n
+	}
 	const timeout = 120 * time.Millisecond
 	mark := "sleep:" + itoa(int64(60_000+os.Getpid()))
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	before := heap()
-	for i := range 60 {
+	for i := range runs {
 		habit, ends := randomHabit(rnd, timeout)
 		s := hook(habit)
 		s.Env = append(s.Env, "HOOK_MARK="+mark)

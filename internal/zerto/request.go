@@ -72,10 +72,25 @@ func (c *call) look(ctx context.Context, r *result, e *entry) *checkpointRow {
 	return listed(rows, e.Tag, e.Since)
 }
 
+// lastWordFor is short: a host that gives up sends KILL 1.5 s after TERM, and the
+// decision has to be recorded, too.
+const lastWordFor = 500 * time.Millisecond
+
+// lastWord is the context in which the end of a request is noted: that of the
+// call, and a moment more when it is over already.
+func (c *call) lastWord() (context.Context, context.CancelFunc) {
+	if c.outer.Err() == nil {
+		return c.outer, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(c.outer), lastWordFor)
+}
+
 // settle changes the entry of a tag in the state file. Its errors are of no
 // account: the entry stays as the pending one it was, which is the careful side.
 func (c *call) settle(r *result, tag string, f func(*entry)) {
-	_ = c.p.state.update(c.outer, func(l *ledger) error {
+	ctx, cancel := c.lastWord()
+	defer cancel()
+	_ = c.p.state.update(ctx, func(l *ledger) error {
 		if e := l.group(r.vpg).find(tag); e != nil && !e.seen() {
 			f(e)
 		}

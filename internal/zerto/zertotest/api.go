@@ -2,7 +2,6 @@ package zertotest
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -47,9 +46,14 @@ func (z *ZVM) api(r *http.Request, path string, body []byte) reply {
 			return z.exact(now.Add(z.w.Knobs.ClockSkew + z.w.Knobs.LocalOffset).UTC().Format("2006-01-02T15:04:05.000"))
 		}
 		return z.exact(now.Add(z.w.Knobs.ClockSkew).UTC().Format("2006-01-02T15:04:05.000Z"))
-	case "events", "alerts":
-		return z.exact([]any{})
+	case "events":
+		return z.ok(z.events(query, now))
+	case "alerts":
+		return z.ok(z.alerts(query))
 	case "vms":
+		if len(part) > 2 {
+			return z.pointsInTime(part, query, now)
+		}
 		return z.vms(part, query, now)
 	case "tasks":
 		return z.tasks(part, now)
@@ -251,42 +255,15 @@ func (z *ZVM) tag(g *Group, body []byte, now time.Time) reply {
 }
 
 func (z *ZVM) checkpoints(g *Group, part []string, query map[string]string, now time.Time) reply {
-	k := &z.w.Knobs
-	if k.PeerDisconnected {
+	if z.w.Knobs.PeerDisconnected {
 		return z.fail(http.StatusInternalServerError, "The peer site is disconnected")
 	}
-	all := z.points(g, now)
 	if len(part) > 3 {
-		m := map[string]any{"Earliest": nil, "Latest": nil}
-		if len(all) > 0 {
-			m["Earliest"], m["Latest"] = z.row(all[0]), z.row(all[len(all)-1])
-		}
-		return z.ok(m)
-	}
-	since, bounded := z.parse(query["startdate"])
-	until, ends := z.parse(query["enddate"])
-	if !bounded && k.BigList > 0 {
-		for i := range k.BigList {
-			all = append(all, point{id: i, at: z.start.Add(-time.Duration(i) * time.Second)})
-		}
+		return z.ok(z.ends(z.points(g, now), z.row))
 	}
 	rows := []any{}
-	for _, p := range all {
-		at := p.at.Add(k.ClockSkew + k.JournalSkew).Truncate(time.Second)
-		// A doubled tag is shown whatever the bounds are.
-		doubled := k.TagDuplicates && p.tag != ""
-		if !doubled && bounded && at.Before(since.Truncate(time.Second)) || ends && at.After(until) {
-			continue
-		}
+	for _, p := range z.between(g, query, now) {
 		rows = append(rows, z.row(p))
-	}
-	switch k.Order {
-	case "desc":
-		for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
-			rows[i], rows[j] = rows[j], rows[i]
-		}
-	case "random":
-		rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) //nolint:gosec // the order of a simulator's list
 	}
 	return z.ok(rows)
 }

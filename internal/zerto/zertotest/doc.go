@@ -52,6 +52,7 @@
 //	PeerDisconnected  the list of checkpoints is answered 500
 //	Delay             before every answer
 //	BigList           so many rows when the list is asked for without startDate
+//	Alert             all groups are under an alert with this description
 //	PostLost          the request for a tag is taken and its answer lost
 //	Faults            rules: answer, hang, reset, half of a body, redirect …
 //

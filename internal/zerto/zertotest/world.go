@@ -78,6 +78,7 @@ type Knobs struct {
 	PeerDisconnected bool
 	Delay            time.Duration
 	BigList          int
+	Alert            string
 	PostLost         bool
 
 	Faults []Fault
