@@ -48,6 +48,7 @@ func runDoctor(ctx context.Context, s *Stdio, args []string) int {
 	if o.Client == "" {
 		o.Client = hookset.Client(ctx, s.Getenv("PATH"))
 	}
+	o.Binaries = installedBinaries(s)
 	set := installedSettings(s, o.Files, *log)
 	o.Log = set.Log
 	o.Probes = doctorProbes(s, set)
@@ -71,11 +72,24 @@ func runDoctor(ctx context.Context, s *Stdio, args []string) int {
 	return exitOK
 }
 
+// installedBinaries are the paths of our program that installations recorded; it
+// need not be called hooktrail.
+func installedBinaries(s *Stdio) []string {
+	var all []string
+	for _, dir := range stateDirs(s) {
+		for _, r := range (hookset.Store{Dir: dir}).All() {
+			all = append(all, r.Binary)
+		}
+	}
+	return all
+}
+
 // installedSettings are those that the installed hook works under.
 func installedSettings(s *Stdio, files []hookset.File, log string) *settings {
 	c := common{log: log}
+	binaries := installedBinaries(s)
 	for _, e := range hookset.Check(files, hookset.Options{}).Entries {
-		own, ok := hookset.Ours(files, e)
+		own, ok := hookset.Ours(files, e, binaries...)
 		if !ok || e.Event != "PreToolUse" {
 			continue
 		}

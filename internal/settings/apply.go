@@ -82,6 +82,9 @@ func (s Store) Plan(file string, o InstallOptions) (Change, error) {
 	if err != nil {
 		return c, err
 	}
+	if r, ok := s.Get(c.File); ok && r.Binary != "" {
+		o.Earlier = append(o.Earlier, r.Binary)
+	}
 	c.After, err = Install(c.Before, o)
 	return c, err
 }
@@ -94,7 +97,8 @@ func (s Store) PlanRemoval(file string) (Change, error) {
 	if err != nil {
 		return c, err
 	}
-	if r, ok := s.Get(c.File); ok && digest(c.Before) == r.AfterSHA {
+	r, ok := s.Get(c.File)
+	if ok && digest(c.Before) == r.AfterSHA {
 		if !r.Existed {
 			return c, nil
 		}
@@ -103,7 +107,7 @@ func (s Store) PlanRemoval(file string) (Change, error) {
 			return c, nil
 		}
 	}
-	c.After, err = Uninstall(c.Before)
+	c.After, err = Uninstall(c.Before, r.Binary)
 	return c, err
 }
 
@@ -148,7 +152,7 @@ func (s Store) Apply(c Change, o InstallOptions) error {
 		// When ours are in it already, what was there without us is the best
 		// there is to go back to.
 		base := c.Before
-		if b, err := Uninstall(c.Before); err == nil {
+		if b, err := Uninstall(c.Before, o.Binary, r.Binary); err == nil {
 			base = b
 		}
 		r = Record{Existed: c.Existed, BeforeSHA: digest(base)}

@@ -140,12 +140,12 @@ func gone(record Record, root *Node, report Report) string {
 		}
 		ok := false
 		for _, g := range root.Get("hooks").Get(want).items() {
-			if oursGroup(g) && wholeMatch(g) && untouched(record, g) {
+			if oursGroup(g, record.Binary) && wholeMatch(g) && untouched(record, g) {
 				ok = true
 			}
 		}
 		for _, e := range report.Entries {
-			if ok && e.Event == want && isGuard(want) && isHooktrail(first(e.Command)) && !e.Blocks {
+			if ok && e.Event == want && isGuard(want) && isProgram(first(e.Command), []string{record.Binary}) && !e.Blocks {
 				return fmt.Sprintf("hooktrail's entry on %s would let failures through: %s", want, e.Why)
 			}
 		}

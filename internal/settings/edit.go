@@ -15,6 +15,8 @@ import (
 type doc struct {
 	b    []byte
 	root *Node
+
+	binaries []string // paths of our program, whatever it is called
 }
 
 func newDoc(b []byte) (*doc, error) {

@@ -84,14 +84,21 @@ func (o InstallOptions) ours(eventName string) group {
 	return group{Hooks: []hook{h}}
 }
 
-// isOurs tells whether an entry is one that Install writes.
-func isOurs(n *Node) bool {
+// isOurs tells whether an entry is one that Install writes. Binaries are our
+// program's paths where it was installed under another name.
+func isOurs(n *Node, binaries ...string) bool {
 	if h := n.Get("headers").Get(mark); h != nil {
 		return n.Get("type").IsString() && n.Get("type").Text == "http"
 	}
 	words, _ := argv(n)
 	words = program(words)
-	return len(words) > 1 && isHooktrail(words[0]) && words[1] == "hook"
+	return len(words) > 1 && isProgram(words[0], binaries) && words[1] == "hook"
+}
+
+// isProgram tells whether a command is our program, by its name or by where it
+// was installed.
+func isProgram(command string, binaries []string) bool {
+	return isHooktrail(command) || command != "" && slices.Contains(binaries, command)
 }
 
 func isHooktrail(command string) bool {
@@ -99,7 +106,7 @@ func isHooktrail(command string) bool {
 }
 
 // oursGroup tells whether all entries of a matcher group are ours.
-func oursGroup(n *Node) bool {
+func oursGroup(n *Node, binaries ...string) bool {
 	h := n.Get("hooks")
-	return h.IsList() && len(h.Items) > 0 && !slices.ContainsFunc(h.Items, func(i *Node) bool { return !isOurs(i) })
+	return h.IsList() && len(h.Items) > 0 && !slices.ContainsFunc(h.Items, func(i *Node) bool { return !isOurs(i, binaries...) })
 }

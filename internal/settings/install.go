@@ -14,6 +14,9 @@ import (
 type InstallOptions struct {
 	// Binary is our own program; an absolute path.
 	Binary string
+	// Earlier are paths under which our program was installed before; entries
+	// with them are ours, whatever the program is called.
+	Earlier []string
 	// Config is the configuration that the hook is to use; an absolute path.
 	// With it on the command line no project can change it by environment.
 	Config string
@@ -67,6 +70,7 @@ func Install(before []byte, o InstallOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.binaries = append([]string{o.Binary}, o.Earlier...)
 	if o.Wrap {
 		if err := d.wrap(o); err != nil {
 			return nil, err
@@ -90,12 +94,14 @@ func Install(before []byte, o InstallOptions) ([]byte, error) {
 }
 
 // Uninstall returns before without our entries and without our wrapping of
-// others. A file without them comes back byte for byte.
-func Uninstall(before []byte) ([]byte, error) {
+// others. A file without them comes back byte for byte. Binaries are our
+// program's paths where it was installed under another name.
+func Uninstall(before []byte, binaries ...string) ([]byte, error) {
 	d, err := editable(before)
 	if err != nil {
 		return nil, err
 	}
+	d.binaries = binaries
 	for _, e := range d.installedEvents() {
 		if err := d.takeOut(e); err != nil {
 			return nil, err
@@ -168,7 +174,7 @@ func (d *doc) installedEvents() []string {
 	for _, m := range d.root.Get("hooks").members() {
 		for _, g := range m.Value.Items {
 			for _, e := range g.Get("hooks").items() {
-				if isOurs(e) && !contains(all, m.Name) {
+				if isOurs(e, d.binaries...) && !contains(all, m.Name) {
 					all = append(all, m.Name)
 				}
 			}
@@ -198,7 +204,7 @@ func (d *doc) same(eventName string, o InstallOptions) bool {
 	found := 0
 	for _, g := range d.root.Get("hooks").Get(eventName).items() {
 		for _, e := range g.Get("hooks").items() {
-			if !isOurs(e) {
+			if !isOurs(e, d.binaries...) {
 				continue
 			}
 			if w, err := Parse([]byte(want)); err != nil || !equal(g, w) {
@@ -234,7 +240,7 @@ func equal(a, b *Node) bool {
 func (d *doc) takeOut(eventName string) error {
 	for {
 		list := d.root.Get("hooks").Get(eventName)
-		parent, i := find(list)
+		parent, i := d.find(list)
 		if parent == nil {
 			break
 		}
@@ -261,13 +267,13 @@ func (d *doc) takeOut(eventName string) error {
 
 // find returns the place of the first group or entry of ours in a list of
 // groups.
-func find(list *Node) (parent *Node, i int) {
+func (d *doc) find(list *Node) (parent *Node, i int) {
 	for i, g := range list.items() {
-		if oursGroup(g) {
+		if oursGroup(g, d.binaries...) {
 			return list, i
 		}
 		for j, e := range g.Get("hooks").items() {
-			if isOurs(e) {
+			if isOurs(e, d.binaries...) {
 				return g.Get("hooks"), j
 			}
 		}

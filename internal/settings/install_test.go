@@ -291,3 +291,55 @@ func TestApplyRefusesWhenSomebodyWasFaster(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `{"model":"opus"}`, string(b))
 }
+
+// TestAnotherName: a program that was installed under another name finds its
+// own entries again, and one under its usual name takes them over.
+func TestAnotherName(t *testing.T) {
+	other := installed
+	other.Binary = "/opt/ht"
+	for name, before := range samples(t) {
+		t.Run(name, func(t *testing.T) {
+			after, err := Install(before, other)
+			require.NoError(t, err)
+			again, err := Install(after, other)
+			require.NoError(t, err)
+			require.Equal(t, string(after), string(again), "twice is once")
+			back, err := Uninstall(after, other.Binary)
+			require.NoError(t, err)
+			usual, err := Uninstall(must(Install(before, installed)))
+			require.NoError(t, err)
+			require.Equal(t, string(usual), string(back))
+		})
+	}
+	file := filepath.Join(t.TempDir(), "settings.json")
+	s := Store{Dir: t.TempDir(), Now: time.Now}
+	for _, o := range []InstallOptions{other, installed, other} {
+		c, err := s.Plan(file, o)
+		require.NoError(t, err)
+		require.NoError(t, s.Apply(c, o))
+		r := Check([]File{Load(file, "user")}, Options{})
+		found := 0
+		for _, e := range r.Entries {
+			own, ok := Ours([]File{Load(file, "user")}, e, o.Binary)
+			require.True(t, ok, e)
+			require.Equal(t, o.Binary, own.Words[0])
+			if e.Event == "PreToolUse" {
+				found++
+			}
+		}
+		require.Equal(t, 1, found, "one guard, whatever it was called before")
+	}
+	require.Empty(t, Disarms(Reload{Source: "user_settings", File: file, Records: s.All()}))
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(b), "/opt/ht", "/opt/hu")), 0o600))
+	require.NotEmpty(t, Disarms(Reload{Source: "user_settings", File: file, Records: s.All()}))
+	require.False(t, isOurs(must(Parse([]byte(`{"type":"command","command":"","args":["hook"]}`))), ""), "an unnamed program is nobody's")
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -8,7 +8,8 @@ type Own struct {
 }
 
 // Ours tells whether an entry of a report is one of ours, and takes it apart.
-func Ours(files []File, e Entry) (Own, bool) {
+// Binaries are our program's paths that records name.
+func Ours(files []File, e Entry, binaries ...string) (Own, bool) {
 	for _, f := range files {
 		if f.Name != e.File {
 			continue
@@ -19,7 +20,7 @@ func Ours(files []File, e Entry) (Own, bool) {
 		}
 		c := &checker{root: root}
 		n := c.find(e.Path)
-		if !n.IsObject() || !isOurs(n) {
+		if !n.IsObject() || !isOurs(n, binaries...) {
 			return Own{}, false
 		}
 		words, _ := argv(n)

@@ -116,7 +116,7 @@ func (c *checker) ineffective(e *entry) string {
 	case Older(c.o.Client, SinceOnFailure):
 		return fmt.Sprintf("host %s ignores onFailure, which came with %s", c.o.Client, SinceOnFailure)
 	case e.Type == "command" && (e.node.Get("async").IsTrue() || e.node.Get("asyncRewake").IsTrue()):
-		return "an async hook never blocks anything, and onFailure is ignored on it"
+		return "an async hook never blocks anything, and onFailure is ignored on hooks that run in the background"
 	case slices.Contains(ignoresOnFailure, e.Event):
 		return "onFailure is ignored on " + e.Event
 	}
@@ -154,7 +154,7 @@ func (c *checker) supervised(e *entry) {
 	}
 	switch e.words[1] {
 	case "hook":
-		if e.Event == "PreToolUse" && !e.Blocks {
+		if e.Event == "PreToolUse" && !e.Blocks && !e.node.Get("async").IsTrue() && !e.node.Get("asyncRewake").IsTrue() {
 			e.Why += `; hooktrail itself answers its own failures with exit status 2, but the host lets the call run when it cannot start it`
 		}
 	case "run":

@@ -46,7 +46,7 @@ func (d *doc) wrappable() (*Node, string) {
 				if len(words) == 0 || foreignShell(e) || e.Get("async").IsTrue() || e.Get("asyncRewake").IsTrue() {
 					continue
 				}
-				if w := program(words); len(w) > 0 && isHooktrail(w[0]) {
+				if w := program(words); len(w) > 0 && isProgram(w[0], d.binaries) {
 					continue
 				}
 				return e, m.Name
@@ -151,7 +151,7 @@ func (d *doc) wrapped() (*Node, []string) {
 		for _, g := range m.Value.Items {
 			for _, e := range g.Get("hooks").items() {
 				words, exec := argv(e)
-				if !exec || len(words) < 10 || !isHooktrail(words[0]) || words[1] != "run" || words[2] != "--on-failure" || words[8] != "--" {
+				if !exec || len(words) < 10 || !isProgram(words[0], d.binaries) || words[1] != "run" || words[2] != "--on-failure" || words[8] != "--" {
 					continue
 				}
 				return e, words[9:]

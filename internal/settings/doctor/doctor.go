@@ -46,6 +46,9 @@ type Options struct {
 	Env    []string // the environment that the host would give a hook
 	Now    func() time.Time
 
+	// Binaries are our program's paths that records of installations name.
+	Binaries []string
+
 	// Budget returns how long our hook may take under a configuration; see
 	// settings.Options.
 	Budget func(path string) (time.Duration, error)
@@ -64,7 +67,7 @@ func Run(ctx context.Context, o Options) []Check {
 	all = append(all, layers(o, r)...)
 	ours, lines := entries(o, r)
 	all = append(all, lines...)
-	all = append(all, siblings(r)...)
+	all = append(all, siblings(o, r)...)
 	for _, e := range ours {
 		all = append(all, e.configured(o)...)
 	}

@@ -57,7 +57,7 @@ func entries(o Options, r settings.Report) ([]ours, []Check) {
 	var lines []Check
 	events := map[string]bool{}
 	for _, e := range r.Entries {
-		own, ok := settings.Ours(o.Files, e)
+		own, ok := settings.Ours(o.Files, e, o.Binaries...)
 		if !ok {
 			continue
 		}
@@ -102,10 +102,13 @@ func entries(o Options, r settings.Report) ([]ours, []Check) {
 	return found, lines
 }
 
-func siblings(r settings.Report) []Check {
+func siblings(o Options, r settings.Report) []Check {
 	var open []string
 	for _, e := range r.Entries {
-		if e.Event == "PreToolUse" && e.Runs && !e.Blocks && (e.Type == "command" || e.Type == "http") && !strings.Contains(e.Command, "hooktrail") {
+		if _, own := settings.Ours(o.Files, e, o.Binaries...); own || strings.Contains(e.Command, "hooktrail") {
+			continue
+		}
+		if e.Event == "PreToolUse" && e.Runs && !e.Blocks && (e.Type == "command" || e.Type == "http") {
 			open = append(open, e.Command)
 		}
 	}
