@@ -31,6 +31,26 @@ const serveToken = "0123456789abcdef-bench"
 
 const bashEvent = `{"session_id":"0f7b2c1e-0000-4000-8000-000000000001","transcript_path":"/home/u/.claude/t.jsonl","cwd":"/home/u/project","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"go test ./..."},"tool_use_id":"toolu_000000000000000000000001"}`
 
+// emptyServer runs the endpoint with nothing behind it: what HTTP alone costs.
+func emptyServer(b *testing.B) string {
+	b.Helper()
+	return serveOn(b, func(_ context.Context, body io.Reader) answer.Reply {
+		_, _ = io.Copy(io.Discard, body)
+		return answer.Reply{}
+	})
+}
+
+func serveOn(b *testing.B, h serve.Handler) (url string) {
+	b.Helper()
+	srv, err := serve.New(serve.Options{Handler: h, Token: serveToken, Listen: "127.0.0.1:0", Now: time.Now})
+	require.NoError(b, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Run(ctx) }()
+	b.Cleanup(func() { cancel(); <-done })
+	return "http://" + srv.Addrs()[0]
+}
+
 // hookServer runs the endpoint with the whole flow behind it.
 func hookServer(b *testing.B) (url string, logPath string) {
 	b.Helper()
@@ -41,16 +61,8 @@ func hookServer(b *testing.B) (url string, logPath string) {
 	require.NoError(b, err)
 	group := serve.NewGroupLog(log, 0)
 	flow := hook.New(hook.Options{Log: group, Judge: &hook.Guarded{Guard: g}, Limits: event.Limits{}, Now: time.Now})
-	srv, err := serve.New(serve.Options{
-		Handler: func(ctx context.Context, body io.Reader) answer.Reply { return flow.Run(ctx, body) },
-		Token:   serveToken, Listen: "127.0.0.1:0", Now: time.Now,
-	})
-	require.NoError(b, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = srv.Run(ctx) }()
-	b.Cleanup(func() { cancel(); <-done; group.Close() })
-	return "http://" + srv.Addrs()[0], path
+	b.Cleanup(group.Close)
+	return serveOn(b, flow.Run), path
 }
 
 func call(client *http.Client, url string) error {
@@ -73,13 +85,17 @@ func call(client *http.Client, url string) error {
 
 // BenchmarkHTTPHook is one client that calls POST /hook, and beside it, in turns,
 // the yardstick: the same event parsed, appended and synced inside one process.
-// It reports both medians and how many times the one is the other.
+// It reports the medians and how many times the one is the other, and also how
+// many times the yardstick and a call with nothing behind it together: the
+// yardstick has no HTTP in it.
 func BenchmarkHTTPHook(b *testing.B) {
 	url, _ := hookServer(b)
 	client := &http.Client{Timeout: 20 * time.Second}
 	require.NoError(b, call(client, url))
+	empty := emptyServer(b)
+	require.NoError(b, call(client, empty))
 	plain := parseAppendSync(b)
-	var hooks, plains []time.Duration
+	var hooks, plains, empties []time.Duration
 	for b.Loop() {
 		start := time.Now()
 		if err := call(client, url); err != nil {
@@ -89,12 +105,18 @@ func BenchmarkHTTPHook(b *testing.B) {
 		if err := plain(); err != nil {
 			b.Fatal(err)
 		}
-		hooks, plains = append(hooks, between.Sub(start)), append(plains, time.Since(between))
+		then := time.Now()
+		if err := call(client, empty); err != nil {
+			b.Fatal(err)
+		}
+		hooks, plains, empties = append(hooks, between.Sub(start)), append(plains, then.Sub(between)), append(empties, time.Since(then))
 	}
-	h, p := middle(hooks), middle(plains)
+	h, p, e := middle(hooks), middle(plains), middle(empties)
 	b.ReportMetric(h, "p50-ms")
 	b.ReportMetric(p, "plain-p50-ms")
+	b.ReportMetric(e, "empty-p50-ms")
 	b.ReportMetric(h/p, "times-plain")
+	b.ReportMetric(h/(p+e), "times-plain-and-empty")
 }
 
 // parseAppendSync returns what a program does that only parses the event,

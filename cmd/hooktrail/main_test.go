@@ -17,7 +17,8 @@ import (
 func TestMain(m *testing.M) {
 	hurry()
 	testscript.Main(m, map[string]func(){
-		"hooktrail": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.OS())) },
+		"hooktrail":   func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.OS())) },
+		"nats-server": natsServer,
 	})
 }
 

@@ -44,6 +44,7 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 		if err != nil {
 			return s.fail("check", "%v", err)
 		}
+		*project = dir
 		files = hookset.Layers(places(s, dir))
 		if len(files) == 0 {
 			return s.fail("check", "there are no settings files here; name one")
@@ -52,7 +53,7 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 	if *client == "" {
 		*client = hookset.Client(ctx, s.Getenv("PATH"))
 	}
-	r := hookset.Check(files, hookset.Options{Client: *client, Home: s.Getenv("HOME"), Project: *project, Budget: hookset.ConfigBudget})
+	r := hookset.Check(files, hookset.Options{Client: *client, Home: s.Getenv("HOME"), Project: *project, Path: s.Getenv("PATH"), Budget: hookset.ConfigBudget})
 	var err error
 	switch {
 	case *sarif:

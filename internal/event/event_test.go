@@ -1,9 +1,12 @@
 package event
 
 import (
+	"bytes"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -109,6 +112,43 @@ func TestReadGivesUpOnHalfAnObject(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotRead)
 	require.Equal(t, pre[:30], string(b))
 }
+
+// TestReadPutsThePiecesTogether: however r hands out its bytes, they come in
+// their order and once, and those taken before are not written over.
+func TestReadPutsThePiecesTogether(t *testing.T) {
+	long := []byte(`{"session_id":"`)
+	for n := 0; len(long) < 3<<20; n++ {
+		long = strconv.AppendInt(long, int64(n), 36)
+	}
+	long = append(long, `"}`...)
+	for name, cut := range map[string]func(io.Reader) io.Reader{
+		"whole":            func(r io.Reader) io.Reader { return r },
+		"with its end":     iotest.DataErrReader,
+		"halves":           iotest.HalfReader,
+		"4095 bytes each":  func(r io.Reader) io.Reader { return pieces{r, 4095} },
+		"1000 bytes each":  func(r io.Reader) io.Reader { return pieces{r, 1000} },
+		"65536 bytes each": func(r io.Reader) io.Reader { return pieces{r, 65536} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, want := range [][]byte{nil, []byte(pre), long[:4096], long[:4097], long} {
+				got, err := Read(cut(bytes.NewReader(want)), Limits{})
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(want, got), "%d bytes, got %d", len(want), len(got))
+			}
+		})
+	}
+	got, err := Read(iotest.OneByteReader(strings.NewReader(pre)), Limits{})
+	require.NoError(t, err)
+	require.Equal(t, pre, string(got))
+}
+
+// pieces gives at most n bytes at a time.
+type pieces struct {
+	r io.Reader
+	n int
+}
+
+func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(p.n, len(b))]) }
 
 func TestReadIsBounded(t *testing.T) {
 	_, err := Read(strings.NewReader(strings.Repeat("x", 5000)), Limits{MaxBytes: 4096})

@@ -55,7 +55,7 @@ type chunk struct {
 // r.Read; it holds nothing else and ends with r or with the process.
 func Read(r io.Reader, l Limits) ([]byte, error) {
 	l = l.withDefaults()
-	chunks := make(chan chunk)
+	chunks := make(chan chunk, 2) // the event and its end, with nobody waiting for the other
 	done := make(chan struct{})
 	defer close(done)
 	go pump(r, chunks, done)
@@ -73,7 +73,11 @@ func Read(r io.Reader, l Limits) ([]byte, error) {
 	for {
 		select {
 		case c := <-chunks:
-			buf = append(buf, c.data...)
+			if buf == nil {
+				buf = c.data // an event in one piece is not copied
+			} else {
+				buf = append(buf, c.data...)
+			}
 			complete = false
 			if int64(len(buf)) > l.MaxBytes {
 				return buf[:l.MaxBytes], fmt.Errorf("%w: it is larger than %d bytes", ErrNotRead, l.MaxBytes)
@@ -104,21 +108,25 @@ func Read(r io.Reader, l Limits) ([]byte, error) {
 }
 
 func pump(r io.Reader, out chan<- chunk, done <-chan struct{}) {
-	size := 32 << 10
+	size := 4 << 10 // most events fit
+	b := make([]byte, size)
 	for {
-		b := make([]byte, size)
 		n, err := r.Read(b)
 		select {
-		case out <- chunk{b[:n], err}:
+		case out <- chunk{b[:n:n], err}:
 		case <-done:
 			return
 		}
 		if err != nil {
 			return
 		}
-		if n == size && size < 1<<20 {
+		if b = b[n:]; len(b) > 0 {
+			continue
+		}
+		if size < 1<<20 {
 			size *= 2 // large events come in few pieces
 		}
+		b = make([]byte, size)
 	}
 }
 

@@ -85,7 +85,8 @@ func failedOpen(s stamp, r hookRun, timedOut bool, onFailure, words string) *aud
 	e.Layer, e.Decision, e.Reason = reason.LayerFailure, reason.Allowed, reason.HookFailedOpen
 	e.Gate, e.OnFailure, e.TimedOut = gateNotBlockMode, onFailure, ptr(timedOut)
 	msg := fmt.Sprintf("A %s hook %s, and the host went on.", r.event, what)
-	if onFailure == "block" {
+	if onFailure == "block" { // no branch of the gate goes on over a failure in block mode
+		e.Gate = ""
 		msg = fmt.Sprintf("A %s hook %s. Its onFailure is block, and yet the host went on.", r.event, what)
 	}
 	if words != "" {
@@ -263,10 +264,11 @@ func (l Lookup) worked(s stamp, r hookRun, a attachment, mode string) *audit.Eve
 	e := r.newEvent(s)
 	e.Layer, e.Decision, e.Reason = reason.LayerHook, reason.Allowed, reason.HookOK
 	e.OnFailure, e.TimedOut = mode, ptr(false)
-	switch mode {
-	case "block":
+	switch exit := r.exitCode; { // an answer counts whatever the exit code; the gate's branch of the code alone is none then
+	case exit != nil && *exit != 0:
+	case mode == "block":
 		e.Gate = gateAllow
-	case "continue":
+	case mode == "continue":
 		e.Gate = gateNotBlockMode
 	}
 	switch heard {

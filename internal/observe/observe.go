@@ -60,7 +60,7 @@ func New(o Options) *Observer {
 // caller must call commit once they are on disk, before it ends ctx; without it the same events
 // come again, with the same ids. A failure of the observation is no failure of
 // the hook: it gives no events, and the records are still there next time.
-func (ob *Observer) Observe(ctx context.Context, e *event.Event) ([]*audit.Event, func() error) {
+func (ob *Observer) Observe(ctx context.Context, e *event.Event) (events []*audit.Event, commit func() error) {
 	none := func() error { return nil }
 	p, ok := payloadOf(e.Value)
 	if !ok || p.session == "" || ob.o.StateDir == "" || !slices.Contains([]string{
@@ -79,7 +79,14 @@ func (ob *Observer) Observe(ctx context.Context, e *event.Event) ([]*audit.Event
 	if err != nil {
 		return nil, none
 	}
-	var events []*audit.Event
+	defer func() {
+		if fault := recover(); fault != nil { // the hook's own event is still to be recorded, and answered
+			st.close()
+			about := stamp{id: "fault:" + p.event, time: ob.o.Now(), session: p.session, transcript: p.transcript}
+			events = []*audit.Event{unknownShape(about, audit.Text(fmt.Sprintf("The host's records could not be understood: %v.", fault), maxMessage))}
+			commit = none
+		}
+	}()
 	if !ob.o.NoTranscript && p.event != "PermissionDenied" {
 		for _, path := range ob.transcripts(p, s) {
 			events = append(events, ob.transcript(ctx, p, &s, path)...)

@@ -239,6 +239,29 @@ func TestOddTranscripts(t *testing.T) {
 	}
 }
 
+// TestAFaultOfTheObservationIsNoneOfTheHook: it is one event of the log, and the
+// place is free for whoever reads next.
+func TestAFaultOfTheObservationIsNoneOfTheHook(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.jsonl")
+	b, err := os.ReadFile("testdata/transcript/session/b_byp_exit1.jsonl")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	o := Options{StateDir: filepath.Join(dir, "state"), Now: fixedNow, Budget: 10 * time.Second}
+	o.Lookup.OnFailure = func(string, string, string) (string, bool) { panic("planted") }
+	events, commit := New(o).Observe(t.Context(), hookEvent(t, "Stop", path, nil))
+	require.NoError(t, commit())
+	require.Len(t, events, 1)
+	require.Equal(t, audit.LogKind, events[0].Kind)
+	require.Contains(t, events[0].Message, "planted")
+
+	o.Lookup = Lookup{}
+	events, commit = New(o).Observe(t.Context(), hookEvent(t, "Stop", path, nil))
+	require.NoError(t, commit())
+	require.Len(t, events, 1)
+	require.Equal(t, audit.Callback, events[0].Kind, "nothing is lost for it")
+}
+
 // TestALostDenyIsFound: a deny that the host took for plain text.
 func TestALostDenyIsFound(t *testing.T) {
 	deny := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}`

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -56,6 +57,7 @@ func month(n int) []byte {
 			}
 		case x < 15:
 			e["layer"], e["reason"], e["gate"], e["exitCode"] = "failure", "hook_failed_open", "not_block_mode", 1
+			e["timedOut"] = r.IntN(2) == 0
 		case x < 20:
 			e["kind"], e["layer"], e["decision"], e["reason"] = "permission", "permission", "denied", pick("permission_rule", "permission_user")
 		case x < 22:
@@ -173,7 +175,7 @@ func TestReportsAgainstAnIndependentCount(t *testing.T) {
 	require.Equal(t, counts(all, stoppedRef, "layer", "reason"), lines(run(t, log, "blocks-by-cause", "")[0]))
 	require.Equal(t, counts(all, is("reason", "hook_failed_open"), "hookName", "exitCode", "timedOut"), firstColumns(lines(run(t, log, "fail-open", "")[0]), 4))
 	require.Equal(t, counts(all, func(e ref) bool { return e["exitCode"] != nil }, "hookName", "exitCode"), lines(run(t, log, "exit-codes", "")[0]))
-	require.Equal(t, counts(all, is("gate", "timeout_block"), "hour", "hookName"), lines(run(t, log, "timeouts", "")[0]))
+	require.Equal(t, counts(all, func(e ref) bool { return e.s("timedOut") == "true" }, "hour", "hookName", "gate"), lines(run(t, log, "timeouts", "")[0]))
 	target, command := regexp.MustCompile(`(^|/)(\.env|\.ssh/|\.aws/|id_[a-z0-9]+$)`), regexp.MustCompile(`\.env|\.ssh/|AWS_SECRET`)
 	require.Equal(t, counts(all, func(e ref) bool { return target.MatchString(e.s("target")) || command.MatchString(e.s("command")) }, "tool", "decision", "reason"), lines(run(t, log, "sensitive", "")[0]))
 	require.Equal(t, counts(all, func(e ref) bool {
@@ -331,7 +333,67 @@ func TestStory(t *testing.T) {
 	guardThenRule.Add(&Row{ToolUseID: "b", Kind: "permission", Layer: "permission", Decision: "denied", Reason: "permission_rule"})
 	require.Len(t, guardThenRule.Steps, 2)
 	require.Equal(t, "It did not run: stopped by the host's permissions (permission_rule).", guardThenRule.Conclusion())
-	require.Equal(t, []Finding{{false, "the guard let it through, and the host's permissions denied it"}}, guardThenRule.Findings())
+	require.Equal(t, []Finding{{false, "let through by the guard (guard_read_only), then denied by the host's permissions (permission_rule)"}}, guardThenRule.Findings())
+}
+
+// TestFindings: what contradicts itself in a story, and what does not.
+func TestFindings(t *testing.T) {
+	lost := Row{Kind: "callback", HookEvent: "PreToolUse", HookName: "theirs.sh", Layer: "failure", Decision: "allowed", Reason: "hook_failed_open", Message: "A PreToolUse hook failed, and the host went on. The host took its deny for plain text, because its output is not one JSON object."}
+	open := Row{Kind: "callback", HookEvent: "PreToolUse", HookName: "theirs.sh", Layer: "failure", Decision: "allowed", Reason: "hook_failed_open", Message: "A PreToolUse hook failed, and the host went on."}
+	let := Row{Kind: "callback", HookEvent: "PreToolUse", HookName: "yes.sh", Layer: "hook", Decision: "allowed", Reason: "hook_allowed"}
+	no := Row{Kind: "callback", HookEvent: "PreToolUse", HookName: "no.sh", Layer: "hook", Decision: "blocked", Reason: "hook_denied"}
+	guard := Row{Kind: "invocation", HookEvent: "PreToolUse", HookName: "hooktrail", Layer: "guard", Decision: "allowed", Reason: "guard_read_only"}
+	rule := Row{Kind: "permission", Layer: "permission", Decision: "denied", Reason: "permission_rule"}
+	late := Row{Kind: "callback", HookEvent: "PostToolUse", HookName: "lint.sh", Layer: "failure", Decision: "blocked", Reason: "hook_callback_failed", Gate: "block"}
+	ran := Row{Kind: "invocation", HookEvent: "PostToolUse", Layer: "none", Decision: "none", Reason: "observed"}
+	for _, tt := range []struct {
+		name string
+		rows []Row
+		want []Finding
+	}{
+		{"a deny was lost", []Row{lost, ran}, []Finding{{true, "a deny was lost: the host did not take the answer of the hook theirs.sh"}}},
+		{"failed open", []Row{open, ran}, []Finding{{false, "the hook theirs.sh failed and the host went on: its word was missing"}}},
+		{"two hooks, one overridden", []Row{let, no}, []Finding{{false, "let through by the hook yes.sh (hook_allowed), overridden by the hook no.sh (hook_denied)"}}},
+		{"the guard and a hook", []Row{guard, no}, []Finding{{false, "let through by the guard (guard_read_only), overridden by the hook no.sh (hook_denied)"}}},
+		{"the guard and a rule", []Row{guard, let, rule}, []Finding{{false, "let through by the guard (guard_read_only); the hook yes.sh (hook_allowed), then denied by the host's permissions (permission_rule)"}}},
+		{"blocked, and yet it ran", []Row{no, ran}, []Finding{{true, "the call was stopped by the hook no.sh (hook_denied) and executed all the same"}}},
+		{"a block after the tool has run", []Row{guard, ran, late}, nil},
+		{"let through", []Row{guard, let, ran}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := NewStory("a")
+			for _, r := range tt.rows {
+				r.ToolUseID = "a"
+				s.Add(&r)
+			}
+			require.Equal(t, tt.want, s.Findings())
+		})
+	}
+}
+
+// TestReportsDoNotKeepTheLog: what a report holds in the end is a fraction of
+// what it has read.
+func TestReportsDoNotKeepTheLog(t *testing.T) {
+	log := month(40000)
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for _, info := range append([]Info{{}}, Reports()...) {
+		arg := ""
+		if info.Arg != "" && info.Arg[0] != '?' {
+			arg = "s1"
+		}
+		r, err := New(info.Name, arg, nil)
+		require.NoError(t, err)
+		before := held()
+		_, err = Each(context.Background(), bytes.NewReader(log), []string{"-"}, time.Time{}, r.Add)
+		require.NoError(t, err)
+		require.Less(t, held()-before, int64(len(log)/10), cmp.Or(info.Name, "overview"))
+		runtime.KeepAlive(r)
+	}
 }
 
 // BenchmarkReports reads a month of 1,000,000 events; see docs/queries.md.

@@ -28,7 +28,8 @@ func Reports() []Info {
 		{Name: "blocks-by-cause", Question: "What stopped calls, by cause?", By: true, make: group1("What stopped calls", (*Row).stopped, []string{"layer", "reason"})},
 		{Name: "fail-open", Question: "Which hooks failed, and the tool ran?", By: true, make: group1("Hooks that failed open", reasonIs("hook_failed_open"), []string{"hookName", "exitCode", "timedOut"}, "toolUseId")},
 		{Name: "timeouts", Question: "Which hooks run out of time, and how near do they come?", make: func(string, []string) collector {
-			return many{&grouped{title: "Timeouts by the hour", keep: func(r *Row) bool { return r.Gate == "timeout_block" }, by: []string{"hour", "hookName"}}, &budgets{}}
+			late := func(r *Row) bool { return r.TimedOut || r.Gate == "timeout_block" } // whether they blocked or failed open
+			return many{&grouped{title: "Timeouts by the hour", keep: late, by: []string{"hour", "hookName", "gate"}}, &budgets{}}
 		}},
 		{Name: "exit-codes", Question: "How do hooks end? 2 is a decision; 1, 126, 127 and 128+n are breakage", By: true, make: group1("Exit codes", func(r *Row) bool { return r.HasExit }, []string{"hookName", "exitCode"})},
 		{Name: "session", Question: "What happened in one session, in order?", Arg: "SESSION_ID", make: func(arg string, _ []string) collector {

@@ -32,8 +32,18 @@ type Row struct {
 
 // parse reads one line. It is false for what is no event.
 func (r *Row) parse(line []byte) bool {
+	s := string(line)
 	*r = Row{}
-	v := gjson.ParseBytes(line)
+	if r.plain(s) {
+		return r.Kind != "" && r.Time != ""
+	}
+	*r = Row{}
+	return r.loose(s)
+}
+
+// loose reads whatever JSON may hold.
+func (r *Row) loose(line string) bool {
+	v := gjson.Parse(line)
 	if !v.IsObject() || line[len(line)-1] != '}' {
 		return false
 	}

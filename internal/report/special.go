@@ -59,35 +59,62 @@ func (b *budgets) sections() []Section {
 	return []Section{s}
 }
 
-// contradictions finds calls that were stopped and yet ran.
+const maxReasons = 1000
+
+// contradictions finds calls that were stopped and yet ran. Of the others it
+// keeps a hash and what stopped them: a month has a million.
 type contradictions struct {
-	stopped map[string]string // tool use id -> what stopped it
-	ran     set
+	calls   map[uint64]uint16 // 0 for a call that ran, else one more than a place in reasons
+	reasons []string
+	both    map[string]string // tool use id -> what stopped it first
 }
 
 func (c *contradictions) add(r *Row) {
-	if r.ToolUseID == "" {
+	after := r.HookEvent == "PostToolUse" || r.HookEvent == "PostToolUseFailure"
+	stopped := r.stopped() && !after // a block after the tool has run stops nothing
+	ran := after && r.Kind == "invocation"
+	if r.ToolUseID == "" || !stopped && !ran {
 		return
 	}
-	if c.ran == nil {
-		c.ran, c.stopped = set{}, map[string]string{}
+	if c.calls == nil {
+		c.calls, c.both = map[uint64]uint16{}, map[string]string{}
+	}
+	key := hash(r.ToolUseID)
+	was, known := c.calls[key]
+	if _, done := c.both[r.ToolUseID]; done {
+		return
 	}
 	switch {
-	case r.stopped():
-		if _, ok := c.stopped[r.ToolUseID]; !ok {
-			c.stopped[strings.Clone(r.ToolUseID)] = strings.Clone(r.Reason)
-		}
-	case r.HookEvent == "PostToolUse" && r.Kind == "invocation":
-		c.ran.add(r.ToolUseID)
+	case !known && ran:
+		c.calls[key] = 0
+	case !known:
+		c.calls[key] = c.reason(r.Reason)
+	case ran && was > 0:
+		c.both[strings.Clone(r.ToolUseID)] = c.reasons[was-1]
+	case stopped && was == 0:
+		c.both[strings.Clone(r.ToolUseID)] = c.reasons[c.reason(r.Reason)-1]
 	}
+}
+
+// reason returns one more than the place of a reason. There are some thirty; a
+// forged log with very many gets no name for the rest.
+func (c *contradictions) reason(code string) uint16 {
+	if i := slices.Index(c.reasons, code); i >= 0 {
+		return uint16(i + 1) //nolint:gosec // bounded below
+	}
+	if len(c.reasons) == maxReasons-1 {
+		code = ""
+	} else if len(c.reasons) == maxReasons {
+		return maxReasons
+	}
+	c.reasons = append(c.reasons, strings.Clone(code))
+	return uint16(len(c.reasons)) //nolint:gosec // at most maxReasons
 }
 
 func (c *contradictions) sections() []Section {
 	s := Section{Title: "Stopped, and yet ran", Columns: []string{"toolUseId", "stoppedBy"}, Bar: -1}
-	for _, id := range slices.Sorted(maps.Keys(c.stopped)) {
-		if _, ran := c.ran[hash(id)]; ran {
-			s.Rows = append(s.Rows, []string{id, c.stopped[id]})
-		}
+	for _, id := range slices.Sorted(maps.Keys(c.both)) {
+		s.Rows = append(s.Rows, []string{id, c.both[id]})
 	}
 	return []Section{s}
 }
@@ -236,30 +263,31 @@ func (x *spans) sections() []Section {
 
 // unfinished finds sessions whose end was never seen: what the host recorded of
 // their last calls was never read.
-type unfinished struct{ open map[string]string }
+type unfinished struct{ open map[string]*string }
 
 func (x *unfinished) add(r *Row) {
 	if r.Kind != "invocation" || r.SessionID == "" {
 		return
 	}
 	if x.open == nil {
-		x.open = map[string]string{}
+		x.open = map[string]*string{}
 	}
 	if r.HookEvent == "SessionEnd" {
 		delete(x.open, r.SessionID)
 		return
 	}
-	if _, ok := x.open[r.SessionID]; ok {
-		x.open[r.SessionID] = strings.Clone(r.Time)
+	last := strings.Clone(r.Time)
+	if at, ok := x.open[r.SessionID]; ok {
+		*at = last // setting the map's value would keep the whole line as its key
 		return
 	}
-	x.open[strings.Clone(r.SessionID)] = strings.Clone(r.Time)
+	x.open[strings.Clone(r.SessionID)] = &last
 }
 
 func (x *unfinished) sections() []Section {
 	s := Section{Title: "Sessions without an end", Columns: []string{"sessionId", "last"}, Bar: -1}
 	for id, last := range x.open {
-		s.Rows = append(s.Rows, []string{id, last})
+		s.Rows = append(s.Rows, []string{id, *last})
 	}
 	slices.SortFunc(s.Rows, func(a, b []string) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
 	return []Section{s}

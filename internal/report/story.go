@@ -94,7 +94,15 @@ func (st Step) Text() string {
 	return text
 }
 
-func (st Step) stops() bool { return st.Decision == "blocked" || st.Decision == "denied" }
+// after tells whether the step speaks of a tool that has run: a block then
+// comes too late to stop it.
+func (st Step) after() bool {
+	return st.HookEvent == "PostToolUse" || st.HookEvent == "PostToolUseFailure"
+}
+
+func (st Step) stops() bool {
+	return (st.Decision == "blocked" || st.Decision == "denied") && !st.after()
+}
 
 // Ran tells whether the host reported that the tool ran.
 func (s *Story) Ran() bool {
@@ -141,30 +149,42 @@ func layerName(st Step) string {
 	}
 }
 
+// who names a step's speaker with its reason.
+func (st Step) who() string { return fmt.Sprintf("%s (%s)", layerName(st), st.Reason) }
+
+// lostDeny tells whether a hook denied and the host took it for plain text: the
+// words are those of package observe.
+func (st Step) lostDeny() bool {
+	return st.Reason == "hook_failed_open" && (strings.Contains(st.Message, "took its deny for plain text") || strings.Contains(st.Message, "tried to deny the call"))
+}
+
 // Findings are the contradictions, the severe ones first.
 func (s *Story) Findings() []Finding {
 	var severe, notes []Finding
-	by, stopped := s.stopper()
-	if stopped && s.Ran() {
-		severe = append(severe, Finding{true, fmt.Sprintf("the call was stopped by %s (%s) and executed all the same", layerName(by), by.Reason)})
-	}
-	var guardAllowed, permissionDenied bool
-	var said []string
+	var let, denied, blocked []string
 	for _, st := range s.Steps {
-		guardAllowed = guardAllowed || st.Layer == "guard" && st.Decision == "allowed"
-		permissionDenied = permissionDenied || st.Layer == "permission" && st.Decision == "denied"
-		if st.Reason == "hook_failed_open" {
-			notes = append(notes, Finding{false, fmt.Sprintf("the hook %s failed and was set to continue: its word was missing", st.HookName)})
-		}
-		if st.Layer == "hook" && st.Decision == "allowed" && st.Reason == "hook_allowed" {
-			said = append(said, st.HookName)
+		switch {
+		case st.stops() && st.Layer == "permission":
+			denied = append(denied, st.who())
+		case st.stops():
+			blocked = append(blocked, st.who())
+		case st.lostDeny():
+			severe = append(severe, Finding{true, fmt.Sprintf("a deny was lost: the host did not take the answer of %s", layerName(st))})
+		case st.Reason == "hook_failed_open":
+			notes = append(notes, Finding{false, fmt.Sprintf("the hook %s failed and the host went on: its word was missing", st.HookName)})
+		case st.Decision == "allowed" && (st.Layer == "guard" || st.Reason == "hook_allowed") && !st.after():
+			let = append(let, st.who())
 		}
 	}
-	if guardAllowed && permissionDenied {
-		notes = append(notes, Finding{false, "the guard let it through, and the host's permissions denied it"})
+	if by, ok := s.stopper(); ok && s.Ran() {
+		first := Finding{true, fmt.Sprintf("the call was stopped by %s (%s) and executed all the same", layerName(by), by.Reason)}
+		severe = append([]Finding{first}, severe...)
 	}
-	if stopped && len(said) > 0 {
-		notes = append(notes, Finding{false, fmt.Sprintf("the hook %s allowed it and was overridden by %s", strings.Join(said, ", "), layerName(by))})
+	if len(let) > 0 && len(denied) > 0 {
+		notes = append(notes, Finding{false, fmt.Sprintf("let through by %s, then denied by %s", strings.Join(let, "; "), strings.Join(denied, "; "))})
+	}
+	if len(let) > 0 && len(blocked) > 0 {
+		notes = append(notes, Finding{false, fmt.Sprintf("let through by %s, overridden by %s", strings.Join(let, "; "), strings.Join(blocked, "; "))})
 	}
 	return append(severe, notes...)
 }

@@ -32,8 +32,13 @@ type Options struct {
 	Home string
 
 	// Project is the project's directory, for paths that begin with
-	// ${CLAUDE_PROJECT_DIR}. Empty means the directory above a file's .claude.
+	// ${CLAUDE_PROJECT_DIR}. Empty means the directory above a
+	// project's or local file's .claude.
 	Project string
+
+	// Path is the PATH on which a hook finds programs. Empty means that names
+	// without a path are not looked up.
+	Path string
 
 	// Budget returns how long our own hook may take under a configuration
 	// file; path is empty when the entry names none. Nil means that it is not
@@ -206,6 +211,8 @@ func (c *checker) top(root *Node) {
 			c.add(Error, m.Pos, path, "hooks-level", fmt.Sprintf("%s stands at the top, where the host does not look for hooks", m.Name), `put it under "hooks": {"hooks": {"`+m.Name+`": …}}`)
 		case m.Name == "type" && slices.Contains(typeNames, m.Value.Text) && hooks == nil:
 			c.add(Error, m.Pos, path, "hooks-level", "a single hook entry stands at the top of the file", `entries stand in "hooks": {"PreToolUse": [{"matcher": …, "hooks": [ENTRY]}]}`)
+		case strings.EqualFold(m.Name, "onFailure"):
+			c.misplaced(m, path, "at the top of the file")
 		default:
 			if k := nearest(m.Name, topKeys); k != "" && k != m.Name && root.Get(k) == nil {
 				sev := Warning
@@ -276,6 +283,9 @@ func (c *checker) find(path string) *Node {
 func (c *checker) project() string {
 	if c.o.Project != "" {
 		return c.o.Project
+	}
+	if c.file.Layer == "user" || c.file.Layer == "managed" || c.file.Layer == "plugin" {
+		return "" // it serves every project
 	}
 	abs, err := filepath.Abs(c.file.Name)
 	if err != nil {

@@ -127,6 +127,14 @@ func (c *checker) runnable(e *entry, at *Node, path string, exec bool) {
 	if len(name) > 2 && name[1] == ':' && name[2] == '\\' {
 		return
 	}
+	if foreignShell(e.node) {
+		return
+	}
+	if !strings.Contains(name, "/") {
+		c.bare(name, at, path, exec)
+		c.script(e.words, at, path)
+		return
+	}
 	if !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?") {
 		return
 	}
@@ -137,25 +145,15 @@ func (c *checker) runnable(e *entry, at *Node, path string, exec bool) {
 		}
 	}
 	c.file1(name, at, path, true)
-	if base := filepath.Base(name); len(e.words) > 1 && interpreter(base) {
-		if script := c.expand(e.words[1]); filepath.IsAbs(script) && !strings.ContainsAny(script, "$`*?") {
-			c.file1(script, at, path, false)
-		}
-	}
-}
-
-func interpreter(base string) bool {
-	switch strings.TrimRight(base, "0123456789.") {
-	case "sh", "bash", "zsh", "dash", "python", "node", "bun", "ruby", "perl", "deno":
-		return true
-	}
-	return false
+	c.script(e.words, at, path)
 }
 
 // file1 looks at one file that an entry names.
 func (c *checker) file1(name string, at *Node, path string, run bool) {
 	info, err := os.Stat(name)
 	switch {
+	case err != nil && !run:
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start; by the interpreter's exit status the host blocks every call (2) or, without onFailure \"block\", lets it run", name, reading(err)), "")
 	case err != nil:
 		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine; the host reports exit status 127 and, without onFailure \"block\", lets the call run", name, reading(err)), "")
 	case info.IsDir():

@@ -122,8 +122,7 @@ func firstError(r Report) string {
 func (r Reload) injected(env *Node) string {
 	found := ""
 	env.last(func(m Member) {
-		own := strings.HasPrefix(m.Name, "HOOKTRAIL_") || strings.HasPrefix(m.Name, "ZERTO_")
-		if found != "" || !own && !slices.Contains(reaching, m.Name) {
+		if found != "" || !reaches(m.Name) {
 			return
 		}
 		if r.Getenv == nil || r.Getenv(m.Name) != m.Value.Text {

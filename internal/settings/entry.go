@@ -17,6 +17,8 @@ type entry struct {
 	dropped string // why the host does not load it; empty when it does
 	owner   *checker
 	words   []string // the command, split; nil when it cannot be split
+
+	swallowed string // how the shell loses the command's status; empty when it does not
 }
 
 func (c *checker) entry(eventName, matcher string, n *Node, path string) {
@@ -33,6 +35,7 @@ func (c *checker) entry(eventName, matcher string, n *Node, path string) {
 	}
 	if e.dropped == "" && n.IsObject() {
 		c.command(e)
+		c.guarding(e)
 	}
 }
 

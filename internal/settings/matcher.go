@@ -111,6 +111,7 @@ func deadNames(eventName, m string, list []string) []matcherFault {
 		return []matcherFault{{Warning, "matcher-dead", fmt.Sprintf("the matcher %q names nothing, so the entry never runs", m), "leave the matcher out to match everything"}}
 	}
 	var faults []matcherFault
+	var gone []string
 	dead := func(message, hint string) {
 		faults = append(faults, matcherFault{Warning, "matcher-dead", message, hint})
 	}
@@ -130,6 +131,10 @@ func deadNames(eventName, m string, list []string) []matcherFault {
 		switch {
 		case parts[0] == "mcp" && len(parts) < 3:
 			dead(fmt.Sprintf("the matcher %q matches nothing: a matcher of plain names is compared with the whole name of a tool", n), "write "+strings.TrimRight(n, "_")+"__.* for all tools of the server")
+		case slices.Contains(goneTools, n):
+			gone = append(gone, n)
+		case n == "Task" && !slices.Contains(list, "Agent"):
+			faults = append(faults, matcherFault{Note, "matcher-renamed", "hooks are told of the tool Task by its newer name, Agent", "write Agent, or Task|Agent for older hosts"})
 		case slices.Contains(tools, n):
 		case nearestFold(n, tools) != "":
 			dead(fmt.Sprintf("the matcher %q matches nothing: names of tools are compared by case", n), "write "+nearestFold(n, tools))
@@ -139,6 +144,12 @@ func deadNames(eventName, m string, list []string) []matcherFault {
 			dead(fmt.Sprintf("the matcher %q is a tool of %s; Claude Code has none of that name", n, foreignTools[n]), "name tools of Claude Code: Bash, Write|Edit, mcp__server__.*")
 		case unlikely(n):
 			dead(fmt.Sprintf("the matcher %q is not the name of a known tool; names are compared whole", n), "if a part of the name is meant, write "+n+".*")
+		}
+	}
+	// Beside a living tool an old name does no harm and serves older hosts.
+	if len(gone) == len(list) {
+		for _, n := range gone {
+			dead(fmt.Sprintf("the matcher %q matches nothing: the host %s has no such tool any more", n, NewestClient), goneHint)
 		}
 	}
 	return faults
@@ -151,6 +162,11 @@ func unlikely(n string) bool {
 	}
 	return len(n) < 4 && slices.ContainsFunc(tools, func(t string) bool { return strings.HasPrefix(t, n) })
 }
+
+// goneTools are those that the newest host no longer has.
+var goneTools = []string{"MultiEdit", "Glob", "Grep", "BashOutput"}
+
+const goneHint = "name tools that the host has: Bash, Read, Write|Edit|NotebookEdit, Agent"
 
 // foreignTools are tools of other hosts, by their names.
 var foreignTools = map[string]string{
@@ -184,10 +200,18 @@ func deadRegex(eventName, m string, re *regexp2.Regexp) []matcherFault {
 	if _, err := re.MatchString("x"); err != nil {
 		return []matcherFault{{Warning, "matcher-slow", fmt.Sprintf("the matcher %q takes too long to be tested", m), "write it without nested repetition"}}
 	}
+	gone := ""
 	for _, t := range append(slices.Clone(tools), "mcp__server__tool") {
-		if ok, err := re.MatchString(t); ok || err != nil {
+		ok, err := re.MatchString(t)
+		switch {
+		case ok && slices.Contains(goneTools, t):
+			gone = t
+		case ok || err != nil:
 			return nil
 		}
+	}
+	if gone != "" {
+		return dead(fmt.Sprintf("the matcher %q matches nothing: the host %s has no tool %s any more", m, NewestClient, gone), goneHint)
 	}
 	if strings.Contains(m, "mcp") {
 		return nil // names of servers and tools are not known here

@@ -86,6 +86,10 @@ func (c *checker) foretellEntry(e *entry) {
 		e.Why = "a failure is let through: " + why
 	}
 	c.supervised(e)
+	if e.swallowed != "" {
+		e.Blocks = false
+		e.Why += fmt.Sprintf("; but the shell loses the command's own status by %.40q, so its failures are let through", e.swallowed)
+	}
 }
 
 // mode returns the mode as the host takes it.
@@ -112,7 +116,7 @@ func (c *checker) ineffective(e *entry) string {
 	case Older(c.o.Client, SinceOnFailure):
 		return fmt.Sprintf("host %s ignores onFailure, which came with %s", c.o.Client, SinceOnFailure)
 	case e.Type == "command" && (e.node.Get("async").IsTrue() || e.node.Get("asyncRewake").IsTrue()):
-		return "onFailure is ignored on hooks that run in the background"
+		return "an async hook never blocks anything, and onFailure is ignored on it"
 	case slices.Contains(ignoresOnFailure, e.Event):
 		return "onFailure is ignored on " + e.Event
 	}

@@ -27,7 +27,16 @@ func (c *checker) hooks(n *Node, path string) {
 	n.last(func(m Member) { c.event(m, pointer(path, m.Name)) })
 }
 
+// misplaced reports an onFailure that stands outside of any entry.
+func (c *checker) misplaced(m Member, path, where string) {
+	c.add(Warning, m.Pos, path, "key-without-effect", m.Name+" has no effect "+where+": every hook stays as it is written", `put "onFailure": "block" on each entry that is a guard`)
+}
+
 func (c *checker) event(m Member, path string) {
+	if strings.EqualFold(m.Name, "onFailure") && !m.Value.IsList() {
+		c.misplaced(m, path, "directly under hooks")
+		return
+	}
 	if !slices.Contains(event.Known(), m.Name) {
 		c.unknownEvent(m, path)
 		return

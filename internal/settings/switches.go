@@ -47,17 +47,31 @@ func (c *checker) disableAll(m Member, path string) {
 var reaching = []string{
 	"PATH", "BASH_ENV", "ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS", "PYTHONPATH", "PYTHONSTARTUP",
 	"PERL5OPT", "RUBYOPT", "SHELLOPTS", "IFS", "SHELL",
+
+	// Some values of these end a program in Go before its first line runs, or
+	// starve it: the host then sees a signal and not a decision.
+	"GODEBUG", "GOTRACEBACK", "GOMEMLIMIT", "GOGC", "GOMAXPROCS",
+
+	// Whom a guard trusts, and where it finds its files.
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "HOME", "XDG_STATE_HOME",
+}
+
+// reaches tells whether a variable changes what a hook runs.
+func reaches(name string) bool {
+	return strings.HasPrefix(name, "HOOKTRAIL_") || strings.HasPrefix(name, "ZERTO_") || slices.Contains(reaching, name)
 }
 
 func (c *checker) env(n *Node, path string) {
 	n.last(func(m Member) {
-		own := strings.HasPrefix(m.Name, "HOOKTRAIL_") || strings.HasPrefix(m.Name, "ZERTO_")
-		if !own && !slices.Contains(reaching, m.Name) {
+		if !reaches(m.Name) {
 			return
 		}
 		hint := "a hook in exec form with an absolute path and --config, as install writes it, is not moved by it"
 		if c.file.Layer == "project" || c.file.Layer == "local" {
 			hint = "a project's env reaches the user's hooks, too; " + hint
+		}
+		if strings.HasPrefix(m.Name, "GO") {
+			hint = `some values end a Go program before it can decide, and only "onFailure": "block" on host ` + SinceOnFailure + " or later holds the call back then"
 		}
 		c.add(Warning, m.Pos, pointer(path, m.Name), "env-injected", fmt.Sprintf("%s in env reaches every hook and can change what it does", m.Name), hint)
 	})

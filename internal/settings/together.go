@@ -3,7 +3,6 @@ package settings
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // together looks at what the files are in common. The result does not depend on
@@ -32,10 +31,10 @@ func together(all []*checker) {
 		}
 		for _, e := range c.entries {
 			c.without(e)
+			c.failsOpen(e)
 		}
 	}
 	twice(all)
-	siblings(all)
 }
 
 // twice finds entries that run the same thing on the same call.
@@ -76,27 +75,3 @@ func text(n *Node, key string) string {
 }
 
 func modeOf(e *entry) string { return text(e.node, "onFailure") }
-
-// siblings notes hooks beside a blocking one that fail open: people who made
-// one guard sure think that all are.
-func siblings(all []*checker) {
-	blocking := false
-	each := func(fn func(*checker, *entry)) {
-		for _, c := range all {
-			for _, e := range c.entries {
-				if e.Event == "PreToolUse" && e.dropped == "" {
-					fn(c, e)
-				}
-			}
-		}
-	}
-	each(func(_ *checker, e *entry) { blocking = blocking || e.written == "block" })
-	if !blocking {
-		return
-	}
-	each(func(c *checker, e *entry) {
-		if (e.Type == "command" || e.Type == "http") && e.written == "" && !e.node.Get("async").IsTrue() && !strings.Contains(e.Command, "hooktrail run") {
-			c.add(Note, e.pos, e.Path, "fails-open", "this hook has no onFailure, so the call runs when it fails", `add "onFailure": "block" if it is a guard`)
-		}
-	})
-}
