@@ -15,10 +15,19 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	hurry()
 	testscript.Main(m, map[string]func(){
 		"hooktrail":   func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.OS())) },
 		"nats-server": natsServer,
 	})
+}
+
+// hurry takes away the second that each process waits at its end under -race:
+// it is there for races of the last moment, and there are hundreds of processes.
+func hurry() {
+	if os.Getenv("GORACE") == "" {
+		_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
 }
 
 // TestScripts runs the specification of the command line, one file a promise.
@@ -32,7 +41,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", home)
 			e.Setenv("XDG_STATE_HOME", "")
 			e.Setenv("NO_COLOR", "1")
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // or each command takes a second longer
+			e.Setenv("GORACE", os.Getenv("GORACE"))
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

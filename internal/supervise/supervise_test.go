@@ -19,7 +19,7 @@ import (
 func hook(habit string) Spec {
 	return Spec{
 		Command:  []string{os.Args[0]},
-		Env:      append(os.Environ(), "HOOK_HABIT="+habit),
+		Env:      append(os.Environ(), "HOOK_HABIT="+habit, "GORACE=atexit_sleep_ms=0"), // no second's wait at its end under -race
 		Stdin:    []byte(`{"hook_event_name":"PreToolUse"}` + "\n"),
 		Deadline: time.Now().Add(20 * time.Second),
 		Now:      time.Now,
