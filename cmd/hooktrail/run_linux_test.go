@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,17 +29,6 @@ func supervisor(t *testing.T, script string) (cmd *exec.Cmd, log string) {
 		Env: append(os.Environ(), "HOME="+t.TempDir()), Stdin: strings.NewReader(bashEvent),
 	}
 	return cmd, log
-}
-
-func status(err error) int {
-	var e *exec.ExitError
-	if errors.As(err, &e) {
-		return e.ExitCode()
-	}
-	if err != nil {
-		return -2
-	}
-	return 0
 }
 
 // startChild starts cmd and returns the process id that its hook writes into the

@@ -67,7 +67,7 @@ func TestServeEndsUnderManyClients(t *testing.T) {
 	p := newPlace(t)
 	s, c := p.serve()
 	const clients = 16
-	calls := number("HOOKTRAIL_TEST_CALLS", 800)
+	calls := number("HOOKTRAIL_TEST_CALLS", 2000)
 	var next, answered atomic.Int64
 	var mu sync.Mutex
 	blocked := map[string]bool{} // by the id of each call that got an answer

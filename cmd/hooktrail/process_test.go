@@ -1,11 +1,10 @@
-//go:build unix
-
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -67,7 +66,8 @@ func (p *place) command(args ...string) *exec.Cmd {
 		bin, err = os.Executable()
 		require.NoError(p.t, err)
 	}
-	env := []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "HOOKTRAIL_LOG=" + p.log, "HOOKTRAIL_CONFIG=" + filepath.Join(p.dir, "config.json")}
+	// The race detector would hold each process for a second at its end.
+	env := []string{"GORACE=atexit_sleep_ms=0", "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "HOOKTRAIL_LOG=" + p.log, "HOOKTRAIL_CONFIG=" + filepath.Join(p.dir, "config.json")}
 	if p.nats != "" {
 		env = append(env, "HOOKTRAIL_NATS_URL="+p.nats)
 	}
@@ -241,6 +241,17 @@ func (s *service) status() int {
 		require.Fail(s.t, "the process did not end", s.out.String())
 		return -1
 	}
+}
+
+func status(err error) int {
+	var e *exec.ExitError
+	if errors.As(err, &e) {
+		return e.ExitCode()
+	}
+	if err != nil {
+		return -2
+	}
+	return 0
 }
 
 // number reads a count from the environment.
