@@ -80,6 +80,13 @@ func variants() []variant {
 	add("key at the top", on("PreToolUse", nil, block, entryOf("exit 1", nil)))
 	add("async", pre(entryOf("exit 1", obj{"onFailure": "block", "async": true})))
 	add("asyncRewake", pre(entryOf("exit 1", obj{"onFailure": "block", "asyncRewake": true})))
+	for _, lost := range []string{"|| true", "; exit 0", "&", "| cat"} {
+		add("status lost by "+lost, pre(obj{"type": "command", "command": "false " + lost, "onFailure": "block"}))
+		add("exit 2 lost by "+lost, pre(obj{"type": "command", "command": "sh -c 'exit 2' " + lost, "onFailure": "block"}))
+	}
+	add("no program of that name", pre(obj{"type": "command", "command": "no-such-program-here", "onFailure": "block"}))
+	add("no program of that name, no key", pre(obj{"type": "command", "command": "no-such-program-here"}))
+	add("a missing script of bash, no key", pre(obj{"type": "command", "command": "bash /nonexistent.sh"}))
 	add("exec form", pre(obj{"type": "command", "command": "/bin/sh", "args": []any{"-c", "exit 1"}, "onFailure": "block"}))
 	add("exec form that cannot start", pre(obj{"type": "command", "command": "/nonexistent", "args": []any{}, "onFailure": "block"}))
 	add("http, nobody there", pre(obj{"type": "http", "url": "http://127.0.0.1:9/", "onFailure": "block"}))

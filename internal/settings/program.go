@@ -20,7 +20,9 @@ var shellWords = sync.OnceValue(func() []string {
 
 // resolved tells whether a word stands for itself: nothing in it is filled in
 // by the shell or the host.
-func resolved(word string) bool { return word != "" && !strings.ContainsAny(word, "$`*?[]{}~=!()<>%:\\") }
+func resolved(word string) bool {
+	return word != "" && !strings.ContainsAny(word, "$`*?[]{}~=!()<>%:\\")
+}
 
 // found looks a bare name up in PATH as the host's shell would. Without a PATH
 // everything counts as found.
