@@ -53,6 +53,7 @@ func TestALostStatusIsNoBlock(t *testing.T) {
 		q, _ := json.Marshal(command)
 		r := check(pre(`{"type":"command","command":` + string(q) + `,"onFailure":"block"}`))
 		require.Equal(t, blocks, r.Entries[0].Blocks, command)
+		require.Equal(t, blocks, string(r.Entries[0].Branch) == "block", command)
 		require.Equal(t, blocks, r.Count(Warning) == 0, command)
 	}
 }

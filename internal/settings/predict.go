@@ -87,7 +87,7 @@ func (c *checker) foretellEntry(e *entry) {
 	}
 	c.supervised(e)
 	if e.swallowed != "" {
-		e.Blocks = false
+		e.Branch, e.Blocks = gate.NotBlockMode, false
 		e.Why += fmt.Sprintf("; but the shell loses the command's own status by %.40q, so its failures are let through", e.swallowed)
 	}
 }
