@@ -34,7 +34,7 @@ func settle(c *call) {
 		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.HookAnswerInvalid
 	case o.Branch == gate.Block || o.Branch == gate.TimeoutBlock:
 		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.HookCallbackFailed
-	case o.Branch == gate.NotBlockMode && failed && c.verdict.Decision != answer.Deny:
+	case o.Branch == gate.NotBlockMode && failed && (c.verdict.Decision == answer.NoDecision || c.verdict.Decision == answer.Allow):
 		c.verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.HookFailedOpen, Message: c.verdict.Message}
 	}
 }
