@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -261,4 +262,56 @@ func FuzzMachines(f *testing.F) {
 			require.Empty(t, unusable(vm.Ref))
 		}
 	})
+}
+
+// TestNamesThatDifferInCase: a server that does not mind case would take the
+// other argument.
+func TestNamesThatDifferInCase(t *testing.T) {
+	for _, tt := range []struct {
+		name, rules, input string
+		ask                bool
+	}{
+		{"once", `{"tools":["t"],"class":"mutating","vm":{"path":"vm_name"}}`, `{"vm_name":"a","other":1}`, false},
+		{"twice", `{"tools":["t"],"class":"mutating","vm":{"path":"vm_name"}}`, `{"vm_name":"a","VM_Name":"b"}`, true},
+		{"twice, a letter that folds to s", `{"tools":["t"],"class":"mutating","vm":{"path":"hosts"}}`, `{"hosts":"a","hostſ":"b"}`, true},
+		{"nested", `{"tools":["t"],"class":"mutating","vm":{"path":"request.vm"}}`, `{"request":{"vm":"a"},"Request":{"vm":"b"}}`, true},
+		{"nested, inside", `{"tools":["t"],"class":"mutating","vm":{"path":"request.vm"}}`, `{"request":{"vm":"a","VM":"b"}}`, true},
+		{"in a list", `{"tools":["t"],"class":"mutating","vm":{"path":"ops.#.vm"}}`, `{"ops":[{"vm":"a"},{"vm":"b","Vm":"c"}]}`, true},
+		{"in a list at a place", `{"tools":["t"],"class":"mutating","vm":{"path":"ops.0.vm"}}`, `{"ops":[{"vm":"b","Vm":"c"}]}`, true},
+		{"elsewhere in the input", `{"tools":["t"],"class":"mutating","vm":{"path":"name"}}`, `{"name":"a","tags":[{"Name":"b"}]}`, false},
+		{"a name with a dot", `{"tools":["t"],"class":"mutating","vm":{"path":"vm\\.name"}}`, `{"vm.name":"a","VM.name":"b"}`, true},
+		{"of the site", `{"tools":["t"],"class":"mutating","vm":{"path":"vm","sitePath":"site"}}`, `{"vm":"a","Site":"b"}`, true},
+		{"of the second machine", `{"tools":["t"],"class":"mutating","vm":[{"path":"vm"},{"path":"host"}]}`, `{"vm":"a","host":"h","HOST":"i"}`, true},
+		{"of a condition", `{"tools":["t"],"class":"readOnly","when":{"path":"action","equals":"list"}}`, `{"action":"list","Action":"delete"}`, true},
+		{"of a condition that then does not hold", `{"tools":["t"],"class":"mutating","when":{"path":"action","equals":"delete"},"vm":{"path":"vm"}},{"tools":["t"],"class":"readOnly"}`, `{"Action":"delete","vm":"a"}`, true},
+		{"of a condition, and nothing fits", `{"tools":["t"],"class":"mutating","when":{"path":"action","equals":"delete"},"vm":{"path":"vm"}}`, `{"Action":"delete"}`, true},
+		{"of another tool's condition", `{"tools":["u"],"class":"deny","when":{"path":"action","equals":"delete"}},{"tools":["t"],"class":"readOnly"}`, `{"Action":"delete"}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g, err := New(parse(t, `{"guard":{"unlisted":"allow","rules":[`+tt.rules+`]}}`), &fake{code: reason.GuardCheckpointConfirmed})
+			require.NoError(t, err)
+			v := g.Judge(context.Background(), Call{Tool: "t", Input: []byte(tt.input)})
+			if !tt.ask {
+				require.Equal(t, answer.NoDecision, v.Decision)
+				return
+			}
+			require.Equal(t, answer.Ask, v.Decision, v.Message)
+			require.Equal(t, "guard_vm_ambiguous", string(v.Code))
+			require.Contains(t, v.Message, "only in case")
+		})
+	}
+	// What is forbidden stays forbidden.
+	g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"deny","when":{"path":"a","exists":true}}]}}`), nil)
+	require.NoError(t, err)
+	require.Equal(t, answer.Deny, g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"a":1,"A":2}`)}).Decision)
+}
+
+// TestASiteThatCannotBeOne: it goes into requests and messages like a machine's name.
+func TestASiteThatCannotBeOne(t *testing.T) {
+	g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"mutating","vm":{"path":"vm","sitePath":"site"}}]}}`), &fake{code: reason.GuardCheckpointConfirmed})
+	require.NoError(t, err)
+	for site, want := range map[string]answer.Decision{"vc01": answer.NoDecision, "": answer.NoDecision, "a\u0000b": answer.Ask, "a\u202eb": answer.Ask, strings.Repeat("x", 300): answer.Ask} {
+		v := g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"vm":"a","site":"` + site + `"}`)})
+		require.Equal(t, want, v.Decision, site)
+	}
 }

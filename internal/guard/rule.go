@@ -82,8 +82,17 @@ func literal(v any) string {
 	}
 }
 
-func (r *rule) fits(c Call) bool {
-	return anyMatch(r.tools, c.Tool) && r.when.holds(c.Input)
+// twin is that of the arguments that name machines.
+func (r *rule) twin(input []byte) string {
+	for _, v := range r.vms {
+		if why := twin(input, v.full); why != "" {
+			return why
+		}
+		if why := twin(input, v.sitePath); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // holds tells whether the condition is met. With a list of values, one that
