@@ -39,7 +39,7 @@ func twinIn(v gjson.Result, path []string) (found string) {
 			case any || k.Str == name:
 				found = twinIn(e, rest)
 			case strings.EqualFold(k.Str, name):
-				found = fmt.Sprintf("the argument %q differs from %q only in case, and the tool may take either", short(k.Str), name)
+				found = fmt.Sprintf("the argument %s differs from %s only in case, and the tool may take either", Shown(k.Str), Shown(name))
 			}
 			return found == ""
 		})
@@ -79,12 +79,4 @@ func segments(path string) []string {
 	}
 	end()
 	return all
-}
-
-// short bounds a name of the input in a message.
-func short(s string) string {
-	if len(s) > 60 {
-		s = strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }

@@ -358,3 +358,16 @@ func TestAPanicBlocks(t *testing.T) {
 	require.True(t, reply.Blocked)
 	require.Equal(t, "hook_callback_failed", string(log.events[0].Reason))
 }
+
+// TestARewriteTooManyLosesNoQuestion: of two rewrites only one can be carried out,
+// but in continue mode the other hook's question must not go with its rewrite.
+func TestARewriteTooManyLosesNoQuestion(t *testing.T) {
+	rewrite := func(word, to string) string {
+		return `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse",` + word + `"updatedInput":{"command":"` + to + `"}}}'`
+	}
+	first, second := sh("continue", rewrite("", "a")), sh("continue", rewrite(`"permissionDecision":"ask","permissionDecisionReason":"sure?",`, "b"))
+	var log recorder
+	reply := flow(&log, supervised(20*time.Second, first, second)).Run(context.Background(), strings.NewReader(pre))
+	require.Equal(t, "ask", spoken(t, reply))
+	require.Contains(t, string(reply.Stdout), `"updatedInput":{"command":"a"}`)
+}

@@ -59,22 +59,22 @@ func (p *Provider) Name() string { return "exec" }
 func (p *Provider) Protect(ctx context.Context, r guard.Request) guard.Outcome {
 	var done []guard.Checkpoint
 	for _, vm := range r.VMs {
-		if err := report(r, "requested", guard.Checkpoint{Provider: p.Name(), VM: vm.Ref, Site: vm.Site, Platform: "unknown"}, "The snapshot command is run for "+vm.Ref+"."); err != nil {
-			return unrecorded(done, fmt.Sprintf("The snapshot of %s was not asked for, because its request could not be recorded: %v.", vm.Ref, err))
+		if err := report(r, "requested", guard.Checkpoint{Provider: p.Name(), VM: vm.Ref, Site: vm.Site, Platform: "unknown"}, "The snapshot command is run for "+guard.Shown(vm.Ref)+"."); err != nil {
+			return unrecorded(done, fmt.Sprintf("The snapshot of %s was not asked for, because its request could not be recorded: %v.", guard.Shown(vm.Ref), err))
 		}
 		cp, why := p.one(ctx, r, vm)
-		action, message := "confirmed", "The snapshot of "+vm.Ref+" is there."
+		action, message := "confirmed", "The snapshot of "+guard.Shown(vm.Ref)+" is there."
 		if why != "" {
 			action, message = "failed", why
 		}
 		cp.State = action
 		if err := report(r, action, cp, message); err != nil && why == "" {
-			return unrecorded(append(done, cp), fmt.Sprintf("The snapshot %s of %s is there, and that could not be recorded: %v.", cp.ID, vm.Ref, err))
+			return unrecorded(append(done, cp), fmt.Sprintf("The snapshot %s of %s is there, and that could not be recorded: %v.", cp.ID, guard.Shown(vm.Ref), err))
 		}
 		if why != "" {
 			return guard.Outcome{
 				Code:        reason.GuardCheckpointFailed,
-				Message:     fmt.Sprintf("There is no snapshot of %s to go back to: %s. Nothing was changed. Mend the snapshot command, then try again.", vm.Ref, why),
+				Message:     fmt.Sprintf("There is no snapshot of %s to go back to: %s. Nothing was changed. Mend the snapshot command, then try again.", guard.Shown(vm.Ref), why),
 				Checkpoints: append(done, cp),
 			}
 		}
@@ -171,7 +171,7 @@ func proof(out []byte, cp *guard.Checkpoint) string {
 func describe(cps []guard.Checkpoint) string {
 	parts := make([]string, len(cps))
 	for i, c := range cps {
-		parts[i] = c.VM + ": " + c.ID
+		parts[i] = guard.Shown(c.VM) + ": " + c.ID
 		if !c.Time.IsZero() {
 			parts[i] += " of " + c.Time.UTC().Format(time.RFC3339)
 		}
