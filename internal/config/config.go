@@ -73,7 +73,8 @@ type VM struct {
 
 // Exec configures the exec checkpoint provider.
 type Exec struct {
-	Command []string `json:"command"`
+	Command []string `json:"command"` // a bare name is looked up in the system's folders, not on PATH
+	Env     []string `json:"env"`     // variables that the command gets beside the few it always has
 	Timeout Duration `json:"timeout"` // zero means 60 s
 }
 
