@@ -53,7 +53,8 @@ type Rule struct {
 	Message string   `json:"message"`
 }
 
-// When limits a rule to calls whose arguments fit.
+// When limits a rule to calls whose arguments fit. Of several values one is enough
+// where the rule holds calls back; all must fit where it lets them through.
 type When struct {
 	Path    string `json:"path"`
 	Matches string `json:"matches"` // RE2, not anchored

@@ -315,3 +315,37 @@ func TestASiteThatCannotBeOne(t *testing.T) {
 		require.Equal(t, want, v.Decision, site)
 	}
 }
+
+// TestAConditionThatLetsThrough must hold for every value, and for values of its
+// own type; one that holds a call back needs only one.
+func TestAConditionThatLetsThrough(t *testing.T) {
+	for _, tt := range []struct {
+		name, when, input string
+		reads, changes    bool // whether a readOnly rule fits, and whether a mutating one does
+	}{
+		{"one value", `"path":"a","equals":"list"`, `{"a":"list"}`, true, true},
+		{"another value", `"path":"a","equals":"list"`, `{"a":"stop"}`, false, false},
+		{"all of a list", `"path":"a","matches":"^list"`, `{"a":["list x","list y"]}`, true, true},
+		{"one of a list", `"path":"a","matches":"^list"`, `{"a":["list x","stop y"]}`, false, true},
+		{"an empty list", `"path":"a","matches":"^list"`, `{"a":[]}`, false, false},
+		{"a list in a list", `"path":"a","matches":"list"`, `{"a":[["list x","stop y"]]}`, false, true},
+		{"each element", `"path":"ops.#.a","equals":"list"`, `{"ops":[{"a":"list"},{"a":"list"}]}`, true, true},
+		{"an element without the member", `"path":"ops.#.a","equals":"list"`, `{"ops":[{"a":"list"},{"b":"stop"}]}`, false, true},
+		{"an element that differs", `"path":"ops.#.a","equals":"list"`, `{"ops":[{"a":"list"},{"a":"stop"}]}`, false, true},
+		{"an object", `"path":"a","matches":"list"`, `{"a":{"list":"stop"}}`, false, true},
+		{"false", `"path":"a","equals":false`, `{"a":false}`, true, true},
+		{"false as a string, which is true in JavaScript", `"path":"a","equals":false`, `{"a":"false"}`, false, true},
+		{"a number as a string", `"path":"a","equals":1`, `{"a":"1"}`, false, true},
+		{"not there", `"path":"a","exists":false`, `{}`, true, true},
+		{"there", `"path":"a","exists":true`, `{"a":0}`, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for class, want := range map[string]bool{"readOnly": tt.reads, "deny": tt.changes} {
+				g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"`+class+`","when":{`+tt.when+`}}]}}`), nil)
+				require.NoError(t, err)
+				v := g.Judge(context.Background(), Call{Tool: "t", Input: []byte(tt.input)})
+				require.Equal(t, want, v.Code != reason.GuardToolUnlisted, class)
+			}
+		})
+	}
+}
