@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -348,4 +350,79 @@ func TestAConditionThatLetsThrough(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzTwoReaders: what the guard lets through is the same call to a server that
+// decodes without minding case, as Go's encoding/json does.
+func FuzzTwoReaders(f *testing.F) {
+	for _, in := range []string{
+		`{"vm_name":"a"}`, `{"vm_name":"a","VM_NAME":"b"}`, `{"request":{"vm":"a"},"Request":{"VM":"b"}}`, `{"action":"list","vm_name":"a"}`,
+		`{"action":"list","Action":"stop","vm_name":"a"}`, `{"Action":"stop"}`, `{"vm_name":["a"]}`, `{"vm_name":null,"vM_name":"b"}`,
+	} {
+		f.Add([]byte(in))
+	}
+	c, err := config.Parse([]byte(`{"guard":{"unlisted":"allow","rules":[
+		{"tools":["t"],"class":"readOnly","when":{"path":"action","equals":"list"}},
+		{"tools":["t"],"class":"mutating","when":{"path":"request","exists":true},"vm":{"path":"request.vm"}},
+		{"tools":["t"],"class":"mutating","vm":{"path":"vm_name"}}]}}`))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		e, err := event.Parse([]byte(`{"tool_input":`+string(in)+`}`), event.Limits{})
+		if err != nil || e.Input == nil {
+			return
+		}
+		input, err := e.InputJSON()
+		require.NoError(t, err)
+		p := &fake{code: reason.GuardCheckpointConfirmed}
+		g, err := New(c, p)
+		require.NoError(t, err)
+		if g.Judge(context.Background(), Call{Tool: "t", Input: input}).Decision != answer.NoDecision {
+			return
+		}
+		var server struct {
+			Action  string `json:"action"`
+			VMName  any    `json:"vm_name"`
+			Request *struct {
+				VM any `json:"vm"`
+			} `json:"request"`
+		}
+		d := json.NewDecoder(bytes.NewReader(input))
+		d.UseNumber()
+		if d.Decode(&server) != nil {
+			return
+		}
+		switch {
+		case len(p.asked) == 0:
+			require.Equal(t, "list", server.Action, "%s", input)
+		case server.Request != nil:
+			require.Equal(t, refs(p.asked[0].VMs), values(server.Request.VM), "%s", input)
+		default:
+			require.Equal(t, refs(p.asked[0].VMs), values(server.VMName), "%s", input)
+		}
+	})
+}
+
+func refs(vms []VM) (all []string) {
+	for _, v := range vms {
+		all = append(all, v.Ref)
+	}
+	return all
+}
+
+// values are the machines that a server would take out of an argument.
+func values(v any) (all []string) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	seen := map[string]bool{}
+	for _, x := range list {
+		if s := fmt.Sprint(x); !seen[s] {
+			seen[s] = true
+			all = append(all, s)
+		}
+	}
+	return all
 }
