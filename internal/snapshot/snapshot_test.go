@@ -147,7 +147,7 @@ func TestNewWantsACommand(t *testing.T) {
 // program of theirs would say that there is a snapshot.
 func TestTheEnvironmentDoesNotChooseTheProgram(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "hooktrail-test-snap"), []byte("#!/bin/sh\necho '{\"id\":\"fake\"}'\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "hooktrail-test-snap"), []byte("#!/bin/sh\necho '{\"id\":\"fake\"}'\n"), 0o700))
 	t.Setenv("PATH", dir)
 	t.Setenv("BASH_ENV", "/evil")
 	t.Setenv("VM_TOKEN", "t0ken")
