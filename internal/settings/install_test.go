@@ -17,7 +17,7 @@ var installed = InstallOptions{Binary: "/opt/hooktrail/bin/hooktrail", Config: "
 
 // samples are the settings files that the tests of installing walk: made up
 // ones, and those in the shapes of public ones (testdata/seen/README.md).
-func samples(t *testing.T) map[string][]byte {
+func samples(t testing.TB) map[string][]byte {
 	all := map[string][]byte{}
 	for dir, least := range map[string]int{"install": 15, "seen": 20} {
 		names, err := filepath.Glob("testdata/" + dir + "/*.json")

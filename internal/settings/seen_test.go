@@ -63,7 +63,7 @@ func lineEnds(b []byte) string {
 }
 
 type stripper struct {
-	t             *testing.T
+	t             testing.TB
 	before, after []byte
 }
 
