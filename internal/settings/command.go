@@ -162,7 +162,7 @@ func (c *checker) file1(e *entry, name string, at *Node, path string, run bool) 
 	case err != nil && !run:
 		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start%s", name, reading(err), brokenScript(e.Event)), "")
 	case err != nil:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook ends with exit status 127%s", name, reading(err), unstarted(e.Event)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook cannot start%s", name, reading(err), unstarted(e.Event)), "")
 	case info.IsDir():
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
 	case run && info.Mode()&0o111 == 0:

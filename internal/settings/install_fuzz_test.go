@@ -15,7 +15,7 @@ func FuzzInstall(f *testing.F) {
 	kinds := slices.Sorted(maps.Keys(ways()))
 	all := samples(f)
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		f.Add(all[name], uint8(i%len(kinds))) //nolint:gosec // five
+		f.Add(all[name], uint8(i%len(kinds)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, way uint8) {
 		o := ways()[kinds[int(way)%len(kinds)]]

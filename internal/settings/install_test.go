@@ -224,6 +224,21 @@ func TestInstallRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "absolute")
 }
 
+// TestIdle: an installed guard that the host would not run is told of.
+func TestIdle(t *testing.T) {
+	for before, why := range map[string]string{
+		`{}`:                       "",
+		`{"disableAllHooks":true}`: "it does not run: disableAllHooks is set in f",
+		`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","onFailure":"Block"}]}]}}`: "the host throws the whole file away: hooks.PreToolUse[0].hooks[0].onFailure cannot be loaded",
+		`{"permissions":{"defaultMode":"yolo"}}`:                                                      "the host throws the whole file away: permissions.defaultMode is unknown",
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command"}]}]}}`:                                         "",
+	} {
+		got := Idle(File{Name: "f", Bytes: must(Install([]byte(before), installed))})
+		require.Equal(t, why == "", got == "", "%s: %s", before, got)
+		require.Contains(t, got, why)
+	}
+}
+
 func fixedNow() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
 
 func TestApplyAndRemoveGiveTheFirstBytesBack(t *testing.T) {

@@ -103,7 +103,7 @@ func unstarted(eventName string) string {
 // brokenScript says what comes of a hook whose interpreter does not find its
 // script. Python ends with exit status 2 then, which a host takes for a block.
 func brokenScript(eventName string) string {
-	does := ""
+	var does string
 	switch eventName {
 	case event.PreToolUse:
 		return `; by the interpreter's exit status the host blocks every call (2) or, without onFailure "block", lets it run`

@@ -13,10 +13,11 @@ import (
 // ways are the kinds of installation that there are.
 func ways() map[string]InstallOptions {
 	all := map[string]InstallOptions{}
-	for _, name := range []string{"all", "guard", "wrap", "http", "wrap and http"} {
+	for _, name := range []string{"all", "guard", "wrap", "http", "all, wrap and http"} {
 		o := installed
-		if name == "guard" {
-			o.Events, _ = Events(name)
+		o.Events, _ = Events("guard")
+		if strings.HasPrefix(name, "all") {
+			o.Events = nil
 		}
 		o.Wrap = strings.Contains(name, "wrap")
 		if strings.Contains(name, "http") {
