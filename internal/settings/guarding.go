@@ -51,7 +51,7 @@ func asksHelp(words []string) bool {
 // failsOpen notes hooks before a call that let it run when they fail.
 func (c *checker) failsOpen(e *entry) {
 	switch {
-	case !isGuard(e.Event) || e.dropped != "" || Older(c.o.Client, SinceOnFailure):
+	case !isGuard(e.Event) || e.dropped != "" || c.dead(e) != "" || Older(c.o.Client, SinceOnFailure):
 	case e.Type != "command" && e.Type != "http" && e.Type != "mcp_tool":
 	case e.node.Get("onFailure") != nil || e.node.Get("async").IsTrue() || e.node.Get("asyncRewake").IsTrue():
 	case strings.Contains(e.Command, "hooktrail run"): // it turns failures into blocks by itself

@@ -137,6 +137,17 @@ func TestWhatAMissingProgramComesTo(t *testing.T) {
 	}
 }
 
+// TestADeadHookFailsNeitherWay: of a hook that never runs, nothing is said of its
+// failing.
+func TestADeadHookFailsNeitherWay(t *testing.T) {
+	for matcher, notes := range map[string]int{`Bash`: 1, `tool == \"Bash\" && tool_input.command matches \"make serve\"`: 0} {
+		text := `{"hooks":{"PreToolUse":[{"matcher":"` + matcher + `","hooks":[{"type":"command","command":"x"}]}]}}`
+		r := Check([]File{{Name: "f", Bytes: []byte(text)}}, Options{})
+		require.Equal(t, notes, r.Count(Note), matcher)
+		require.Equal(t, 1-notes, r.Count(Warning), matcher)
+	}
+}
+
 // TestAUsersFileHasNoProject: a user's file lies in a folder .claude as a
 // project's does, but serves every project.
 func TestAUsersFileHasNoProject(t *testing.T) {
