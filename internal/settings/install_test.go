@@ -330,16 +330,19 @@ func TestApplyRefusesWhenSomebodyWasFaster(t *testing.T) {
 func TestAnotherName(t *testing.T) {
 	other := installed
 	other.Binary = "/opt/ht"
+	few, fewUsual := other, installed
+	few.Events, _ = Events("guard")
+	fewUsual.Events = few.Events
 	for name, before := range samples(t) {
 		t.Run(name, func(t *testing.T) {
-			after, err := Install(before, other)
+			after, err := Install(before, few)
 			require.NoError(t, err)
-			again, err := Install(after, other)
+			again, err := Install(after, few)
 			require.NoError(t, err)
 			require.Equal(t, string(after), string(again), "twice is once")
 			back, err := Uninstall(after, other.Binary)
 			require.NoError(t, err)
-			usual, err := Uninstall(must(Install(before, installed)))
+			usual, err := Uninstall(must(Install(before, fewUsual)))
 			require.NoError(t, err)
 			require.Equal(t, string(usual), string(back))
 		})
