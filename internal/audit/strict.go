@@ -24,7 +24,7 @@ func plainObject(line []byte) bool {
 	if !p.value(0) || p.i != len(line) {
 		return false
 	}
-	return p.ascii || utf8.Valid(line) && !bytes.ContainsFunc(line, hidden)
+	return p.ascii || utf8.Valid(line) && !bytes.ContainsFunc(line, Hidden)
 }
 
 type plain struct {
