@@ -88,9 +88,9 @@ func (cef) record(dst []byte, e *Event) []byte {
 	if e.json[fGate] != nil {
 		w.header(e.json[fGate], cefShort)
 	} else {
-		w.header(e.json[fReason], cefShort)
+		w.header(e.what(), cefShort)
 	}
-	w.header(e.json[fReason], cefShort)
+	w.header(e.what(), cefShort)
 	w.b = strconv.AppendInt(w.b, int64(g.cef), 10)
 	w.b = append(w.b, '|')
 
@@ -120,7 +120,11 @@ func (cef) record(dst []byte, e *Event) []byte {
 		}
 	}
 	for _, m := range e.more {
-		w.put("hooktrailUnmapped_"+m.name, asText(m.value), cefField)
+		v := m.value
+		if v[0] != '"' {
+			v = quote(nil, v)
+		}
+		w.put("hooktrailUnmapped_"+m.name, v, cefField)
 	}
 	if w.cut || e.json[fTruncated] != nil {
 		w.b = append(w.b, cefTruncated...)

@@ -73,12 +73,12 @@ func (ecs) record(dst []byte, e *Event) []byte {
 
 	at = o.open("labels")
 	for f, name := range ecsLabels {
-		if v := e.json[f]; name != "" && v != nil {
-			o.json(name, asText(v))
+		if name != "" {
+			o.text(name, e.json[f])
 		}
 	}
 	for _, m := range e.more {
-		o.json("unmapped_"+m.name, asText(m.value))
+		o.text("unmapped_"+m.name, m.value)
 	}
 	o.close(at)
 	return append(o.b, '}')
@@ -91,8 +91,8 @@ func ecsEvent(o *object, e *Event, g grade) {
 		kind = "alert"
 	}
 	o.word("kind", kind)
-	o.list("category", []byte(ecsCategory(e)))
-	o.list("type", ecsType(e, g)...)
+	o.json("category", ecsCategory(e))
+	ecsType(o, e, g)
 	switch {
 	case g.failed():
 		o.word("outcome", "failure")
@@ -136,43 +136,42 @@ func ecsTool(o *object, e *Event) {
 	o.close(outer)
 }
 
-func ecsCategory(e *Event) string {
+func ecsCategory(e *Event) []byte {
 	switch e.subject() {
 	case shell:
-		return `"process"`
+		return []byte(`["process"]`)
 	case file:
-		return `"file"`
+		return []byte(`["file"]`)
 	case url:
-		return `"web"`
+		return []byte(`["web"]`)
 	case mcp, tool:
-		return `"api"`
+		return []byte(`["api"]`)
 	case other:
 	}
 	switch {
 	case e.is(fHookEvent, "ConfigChange"):
-		return `"configuration"`
+		return []byte(`["configuration"]`)
 	case e.json[fSessionID] != nil:
-		return `"session"`
+		return []byte(`["session"]`)
 	}
-	return `"host"`
+	return []byte(`["host"]`)
 }
 
-func ecsType(e *Event, g grade) [][]byte {
-	var types [][]byte
+func ecsType(o *object, e *Event, g grade) {
+	var types [3][]byte
 	switch {
 	case g.call == stopped:
-		types = append(types, []byte(`"denied"`))
+		types[0] = []byte(`"denied"`)
 	case e.is(fDecision, "allowed"):
-		types = append(types, []byte(`"allowed"`))
+		types[0] = []byte(`"allowed"`)
+	case g.call != unguarded:
+		types[0] = []byte(`"info"`)
 	}
 	if g.call == unguarded || e.is(fReason, "audit_unavailable") {
-		types = append(types, []byte(`"error"`))
+		types[1] = []byte(`"error"`)
 	}
 	if e.is(fReason, "settings_disarm") {
-		types = append(types, []byte(`"change"`))
+		types[2] = []byte(`"change"`)
 	}
-	if types == nil {
-		types = append(types, []byte(`"info"`))
-	}
-	return types
+	o.list("type", types[:]...)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"hooktrail/internal/audit"
 )
 
 // An Event is one line of a log as the formats see it: the JSON of each field,
@@ -20,6 +22,8 @@ type Event struct {
 	errors []fault         // schemaErrors
 	more   []member        // what we do not know
 	spare  []byte          // room for values that are not in the line as they should be
+	seen   uint64          // a bit for each field of the line
+	plain  bool            // the line is as the log writes it: nothing raw in it needs an escape
 }
 
 // A fault is one of the schemaErrors; both are JSON strings or nil.
@@ -38,19 +42,24 @@ type member struct {
 // one thing: invalid UTF-8 is replaced, not refused, since what a damaged line
 // still says is evidence.
 func (e *Event) Parse(line []byte) error {
-	*e = Event{errors: e.errors[:0], more: e.more[:0], spare: e.spare[:0]}
-	if !jsontext.Value(line).IsValid() {
-		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
-		if err := (*jsontext.Value)(&line).Compact(); err != nil {
-			return fmt.Errorf("is not JSON: %w", err)
+	clear(e.json[:])
+	e.errors, e.more, e.spare, e.seen = e.errors[:0], e.more[:0], e.spare[:0], 0
+	if e.plain = audit.Plain(line); !e.plain {
+		line = trim(bytes.ToValidUTF8(line, []byte("\ufffd")))
+		if err := valid(line); err != nil {
+			return err
 		}
 	}
-	line = trim(line)
 	if line[0] != '{' {
 		return errors.New("is no JSON object")
 	}
 	if err := e.object(line, topLevel, ""); err != nil {
 		return err
+	}
+	if e.plain && len(e.more) > 0 {
+		if err := valid(line); err != nil {
+			return err
+		}
 	}
 	switch {
 	case e.json[fTime] == nil:
@@ -66,6 +75,17 @@ func (e *Event) Parse(line []byte) error {
 // Time returns the event's time.
 func (e *Event) Time() time.Time { return e.time }
 
+// valid is nil for strict JSON.
+func valid(line []byte) error {
+	if jsontext.Value(line).IsValid() {
+		return nil
+	}
+	if err := (*jsontext.Value)(&line).Compact(); err != nil {
+		return fmt.Errorf("is not JSON: %w", err)
+	}
+	return errors.New("is not JSON")
+}
+
 // object takes the members of one object, whose fields are those of g.
 func (e *Event) object(raw []byte, g group, prefix string) error {
 	hint := g.first
@@ -79,6 +99,10 @@ func (e *Event) object(raw []byte, g group, prefix string) error {
 			}
 		}
 		hint = f + 1
+		if e.seen&(1<<f) != 0 {
+			return fmt.Errorf("%s: the name stands there twice", fields[f].name)
+		}
+		e.seen |= 1 << f
 		if err := e.set(f, value); err != nil {
 			return fmt.Errorf("%s: %w", fields[f].name, err)
 		}
@@ -221,6 +245,14 @@ func (e *Event) keep(prefix string, name, value []byte) {
 	if v := appendClean(nil, value); len(v) > 0 {
 		e.more = append(e.more, member{prefix + key(inner(name)), v})
 	}
+}
+
+// what returns the reason, or the kind of an event without one.
+func (e *Event) what() []byte {
+	if e.json[fReason] != nil {
+		return e.json[fReason]
+	}
+	return e.json[fKind]
 }
 
 // is tells whether a text field has that value, which needs no escapes.

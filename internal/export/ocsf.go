@@ -25,7 +25,7 @@ func (ocsf) record(dst []byte, e *Event) []byte {
 	o.json("status_code", e.json[fReason])
 	o.json("status_detail", e.json[fMessage])
 	o.json("message", e.json[fMessage])
-	if e.number[fDurationMs] >= 0 {
+	if e.json[fDurationMs] != nil && e.number[fDurationMs] >= 0 {
 		o.json("duration", e.json[fDurationMs])
 	}
 	ocsfMetadata(&o, e)
@@ -208,9 +208,7 @@ func ocsfMetadata(o *object, e *Event) {
 	o.json("correlation_uid", e.json[fToolUseID])
 	o.word("log_name", "hooktrail.audit")
 	o.word("log_provider", "hooktrail")
-	if v := e.json[fSchemaVersion]; v != nil {
-		o.json("log_version", asText(v))
-	}
+	o.text("log_version", e.json[fSchemaVersion])
 	o.json("original_time", e.json[fTime])
 	o.json("is_truncated", e.json[fTruncated])
 	product := o.open("product")
@@ -222,11 +220,11 @@ func ocsfMetadata(o *object, e *Event) {
 	o.json("name", e.json[fHookEvent])
 	o.close(feature)
 	o.close(product)
-	profiles := [][]byte{[]byte(`"host"`), []byte(`"security_control"`)}
 	if e.prompted() {
-		profiles = append(profiles, []byte(`"ai_operation"`))
+		o.json("profiles", []byte(`["host","security_control","ai_operation"]`))
+	} else {
+		o.json("profiles", []byte(`["host","security_control"]`))
 	}
-	o.list("profiles", profiles...)
 	o.close(at)
 }
 

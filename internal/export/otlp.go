@@ -11,8 +11,9 @@ import (
 // after the other. Integers of 64 bits are strings there, and an event belongs
 // to no trace, so there are no trace ids.
 type otlp struct {
-	resource []byte // of the open request; empty when none is open
-	size     int    // bytes of the open request
+	resource []byte // of the open request
+	next     []byte // room for that of an event
+	size     int    // bytes of the open request; 0 when none is open
 }
 
 // maxRequest bounds a line, so that readers with a limit on lines take it: no
@@ -45,15 +46,15 @@ var otlpAttributes = [nFields]string{
 }
 
 func (f *otlp) record(dst []byte, e *Event) []byte {
-	resource := otlpResource(e)
-	if f.size > 0 && (f.size > maxRequest || !bytes.Equal(resource, f.resource)) {
+	f.next = otlpResource(f.next[:0], e)
+	if f.size > 0 && (f.size > maxRequest || !bytes.Equal(f.next, f.resource)) {
 		dst = f.end(dst)
 	}
 	before := len(dst)
 	if f.size == 0 {
-		f.resource = append(f.resource[:0], resource...)
+		f.resource = append(f.resource[:0], f.next...)
 		dst = append(dst, `{"resourceLogs":[{"resource":{"attributes":`...)
-		dst = append(dst, resource...)
+		dst = append(dst, f.resource...)
 		dst = append(dst, `},"scopeLogs":[{"scope":{"name":"hooktrail.audit"},"logRecords":[`...)
 	} else {
 		dst = append(dst, ',')
@@ -72,9 +73,9 @@ func (f *otlp) end(dst []byte) []byte {
 	return append(dst, "]}]}]}\n"...)
 }
 
-func otlpResource(e *Event) []byte {
+func otlpResource(dst []byte, e *Event) []byte {
 	name, version := e.product()
-	a := attributes{b: []byte{'['}}
+	a := attributes{append(dst, '[')}
 	a.text("service.name", name)
 	a.text("service.version", version)
 	a.text("host.name", e.json[fHost])
@@ -90,18 +91,18 @@ func otlpRecord(dst []byte, e *Event) []byte {
 		o.word("observedTimeUnixNano", string(at))
 	}
 	o.int("severityNumber", int64(g.otel))
-	o.word("severityText", map[int]string{9: "INFO", 13: "WARN", 17: "ERROR", 21: "FATAL"}[g.otel])
-	body := e.json[fMessage]
-	if body == nil {
-		body = e.json[fReason]
-	}
+	o.word("severityText", [...]string{9: "INFO", 13: "WARN", 17: "ERROR", 21: "FATAL"}[g.otel])
 	at := o.open("body")
-	o.json("stringValue", body)
+	if e.json[fMessage] != nil {
+		o.json("stringValue", e.json[fMessage])
+	} else {
+		o.json("stringValue", e.what())
+	}
 	o.close(at)
 
-	at = comma(&o.b)
+	_ = comma(&o.b)
 	o.b = append(o.b, `"attributes":[`...)
-	a := attributes{o.b}
+	a := attributes(o)
 	if nanoseconds(e) <= 0 {
 		a.text("hooktrail.time", e.json[fTime])
 	}
@@ -168,8 +169,10 @@ func (a *attributes) any(name string, v []byte) {
 		a.value(name, `"intValue":"`, v, `"`)
 	case v[0] == '-' || v[0] >= '0' && v[0] <= '9':
 		a.value(name, `"doubleValue":`, v, "")
+	case v[0] == '"':
+		a.text(name, v)
 	default:
-		a.text(name, asText(v))
+		a.text(name, quote(nil, v))
 	}
 }
 
