@@ -25,7 +25,7 @@ func TestExportStatus(t *testing.T) {
 		{"all is well", logLine + "\n", "--format ecs -", 0, 1, ""},
 		{"the last line has no newline", logLine, "--format ecs -", 0, 1, ""},
 		{"blank lines are nothing", "\n" + logLine + "\n\n", "--format ecs -", 0, 1, ""},
-		{"half a line at the end", logLine + "\n" + logLine[:50], "--format cef -", 1, 1, "hooktrail export: -:2: the line is no event: is not JSON"},
+		{"half a line at the end", logLine + "\n" + logLine[:50], "--format cef -", 1, 1, "hooktrail export: -:2: the line is no event: is not strict JSON"},
 		{"a line without an end", strings.Repeat("x", 1<<20) + "\n" + logLine + "\n", "--format cef -", 1, 1, "-:1: the line is no event: it has more than 16384 bytes"},
 		{"control characters of a broken line stay escaped", "\x1b[31m\n", "--format ecs -", 1, 0, "-:1: the line is no event"},
 		{"no format", "", "-", 2, 0, "ecs, ocsf, otlp and cef"},

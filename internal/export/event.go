@@ -56,7 +56,7 @@ func (e *Event) Parse(line []byte) error {
 	if err := e.object(line, topLevel, ""); err != nil {
 		return err
 	}
-	if e.plain && len(e.more) > 0 {
+	if e.plain && (len(e.more) > 0 || e.seen&(1<<fSchemaErrors) != 0) { // names that stand there twice
 		if err := valid(line); err != nil {
 			return err
 		}
@@ -80,10 +80,10 @@ func valid(line []byte) error {
 	if jsontext.Value(line).IsValid() {
 		return nil
 	}
-	if err := (*jsontext.Value)(&line).Compact(); err != nil {
-		return fmt.Errorf("is not JSON: %w", err)
+	if _, err := jsontext.NewDecoder(bytes.NewReader(line)).ReadValue(); err != nil {
+		return fmt.Errorf("is not strict JSON: %w", err)
 	}
-	return errors.New("is not JSON")
+	return errors.New("is not strict JSON: something follows the value")
 }
 
 // object takes the members of one object, whose fields are those of g.
@@ -192,12 +192,14 @@ func (e *Event) faults(value []byte) error {
 	if value[0] != '[' {
 		return errors.New("not a list")
 	}
-	joined := []byte{'"'}
+	joined, n := []byte{'"'}, 0
 	err := elements(value, func(v []byte) error {
 		if v[0] != '{' {
 			return errors.New("not a list of objects")
 		}
 		var one fault
+		prefix := "schemaErrors__" + strconv.Itoa(n) + "__"
+		n++
 		err := members(v, func(name, v []byte) error {
 			to := &one.path
 			switch string(name) {
@@ -205,6 +207,7 @@ func (e *Event) faults(value []byte) error {
 			case `"message"`:
 				to = &one.message
 			default:
+				e.keep(prefix, canonical(nil, name), v)
 				return nil
 			}
 			if v[0] != '"' {

@@ -146,7 +146,7 @@ func TestNothingIsLost(t *testing.T) {
 			switch {
 			case k == "time" || k == "input" || k == "checkpoint" || k == "truncated" || k == "timedOut":
 			case k == "schemaErrors":
-				to[k] = []any{fieldsOf{"path": "/7000", "message": "v7000"}}
+				to[k] = []any{fieldsOf{"path": "/7000", "message": "v7000", "more": "v7001"}}
 			case name+k == "durationMs": // ECS has it in nanoseconds
 				to[k] = n
 			case p.Type == "integer", strings.HasSuffix(k, "S") || strings.HasSuffix(k, "Ms"), k == "schemaVersion", k == "bytes":
@@ -288,18 +288,19 @@ func TestDamagedText(t *testing.T) {
 // TestLinesThatAreNoEvents have an error that says why.
 func TestLinesThatAreNoEvents(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
-		{`nonsense`, "not JSON"},
-		{`{"time":"2026`, "not JSON"},
-		{``, "not JSON"},
-		{`   `, "not JSON"},
+		{`nonsense`, "not strict JSON"},
+		{`{"time":"2026`, "not strict JSON"},
+		{``, "not strict JSON"},
+		{`   `, "not strict JSON"},
 		{`[]`, "no JSON object"},
 		{`{}`, "no time"},
 		{`{"time":"2026-11-30T22:00:00Z","kind":"log"}`, "no eventId"},
 		{`{"time":"2026-11-30T22:00:00Z","eventId":"1"}`, "no kind"},
 		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log","kind":"log"}`, "kind"},
 		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log","ki\u006ed":"log"}`, "kind"},
-		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log","new":{"a":1,"a":2}}`, "not JSON"},
-		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log"} x`, "not JSON"},
+		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log","new":{"a":1,"a":2}}`, "duplicate"},
+		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log","schemaErrors":[{"path":"","path":"/a"}]}`, "duplicate"},
+		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log"} x`, "something follows"},
 		{`{"time":"yesterday","eventId":"1","kind":"log"}`, "time: not a time"},
 		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log","exitCode":"1"}`, "exitCode: not an integer"},
 		{`{"time":"2026-11-30T22:00:00Z","eventId":"1","kind":"log","exitCode":1.5}`, "exitCode: not an integer"},

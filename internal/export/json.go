@@ -15,7 +15,7 @@ import (
 // canonical returns a JSON string in the one spelling that we write: what the
 // log never shows raw is escaped, and nothing else is but what must be.
 func (e *Event) canonical(s []byte) []byte {
-	if isCanonical(s, e.plain) {
+	if e.plain && bytes.IndexByte(s, '\\') < 0 || isCanonical(s, e.plain) {
 		return s
 	}
 	at := len(e.spare)
