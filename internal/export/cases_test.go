@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -49,36 +50,36 @@ func subjects() []fieldsOf {
 	}
 }
 
-// cases are every branch of the gate with every reason, and so every layer, for
-// every subject, and the events of the log and of checkpoints.
+// cases are every branch of the gate with every layer for every subject, every
+// reason once more, and the events of the log and of checkpoints.
 func cases() [][]byte {
-	codes := reason.Codes()
-	var names []string
-	for c := range codes {
-		names = append(names, string(c))
-	}
-	slices.Sort(names)
-	decisions := []string{"allowed", "blocked", "asked", "deferred", "denied", "none"}
-	kinds := []string{"invocation", "callback", "permission"}
 	var all [][]byte
 	n := 0
+	add := func(gate any, code reason.Code, layer reason.Layer, subject fieldsOf) {
+		decisions := []string{"allowed", "blocked", "asked", "deferred", "denied", "none"}
+		kinds := []string{"invocation", "callback", "permission"}
+		e := fieldsOf{
+			"gate": gate, "reason": code, "layer": layer, "decision": decisions[(n+n/6)%6], "kind": kinds[(n+n/3)%3],
+			"eventId": fmt.Sprintf("0193800c-5a40-7000-8000-%012d", n+1), "seq": n + 1,
+			"message": "It was so.", "hookName": "pre-bash.sh", "onFailure": "block", "exitCode": n % 256, "timedOut": n%2 == 0,
+			"durationMs": n, "deadlineMs": 9000, "configSha256": fmt.Sprintf("%064d", n), "promptId": "p1", "agentId": "a1",
+			"permissionMode": "default", "transcriptPath": "/home/alice/t.jsonl", "evidence": "transcript:reasonCode",
+			"input": fieldsOf{"bytes": n, "hmac": fmt.Sprintf("%064d", n), "truncated": n%5 == 0},
+		}
+		maps.Copy(e, subject)
+		all = append(all, e.line())
+		n++
+	}
 	for _, gate := range []any{"schema", "not_block_mode", "timeout_block", "allow", "block", nil} {
-		for _, code := range names {
+		for _, code := range []reason.Code{"schema_invalid", "hook_failed_open", "hook_callback_failed", "hook_denied", "guard_read_only", "permission_rule", "audit_unavailable", "observed"} {
 			for _, s := range subjects() {
-				e := fieldsOf{
-					"gate": gate, "reason": code, "layer": codes[reason.Code(code)], "decision": decisions[n%len(decisions)], "kind": kinds[n%len(kinds)],
-					"message": "It was so.", "hookName": "pre-bash.sh", "onFailure": "block", "exitCode": n % 256, "timedOut": n%2 == 0,
-					"durationMs": n, "deadlineMs": 9000, "configSha256": fmt.Sprintf("%064d", n), "promptId": "p1", "agentId": "a1",
-					"permissionMode": "default", "transcriptPath": "/home/alice/t.jsonl", "evidence": "transcript:reasonCode",
-					"input": fieldsOf{"bytes": n, "hmac": fmt.Sprintf("%064d", n), "truncated": n%5 == 0},
-				}
-				for k, v := range s {
-					e[k] = v
-				}
-				all = append(all, e.line())
-				n++
+				add(gate, code, code.Layer(), s)
 			}
 		}
+	}
+	codes := reason.Codes()
+	for i, code := range slices.Sorted(maps.Keys(codes)) {
+		add(nil, code, codes[code], subjects()[i%6])
 	}
 	for _, action := range []string{"opened", "rotated", "recovered", "truncated", "failing"} {
 		all = append(all, fieldsOf{"kind": "log", "action": action, "sessionId": nil, "hookEvent": nil, "message": "the log"}.line())
