@@ -199,7 +199,7 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 	var what string
 	switch {
 	case said.Fault != "" && !failed:
-		what = fmt.Sprintf("The hook %q gave an unusable answer: %s.", name, said.Fault)
+		what = fmt.Sprintf("The hook %q gave an unusable answer: %s. A hook prints one JSON object and nothing else, or no JSON.", name, said.Fault)
 	case !failed:
 		return words
 	case said.Decision == answer.Deny && w.OnFailure == gate.OnFailureContinue:
