@@ -154,6 +154,9 @@ func deliver(s *Stdio, r answer.Reply) int {
 	}
 	if len(r.Stdout) > 0 {
 		if err := handOver(s.Out, append(r.Stdout, '\n'), readerGrace); err != nil {
+			if r.Stderr == "" { // the host shows nothing else
+				_ = handOver(s.Err, []byte("The answer of hooktrail could not be written to standard output, so the call was stopped before anything was changed. Try it again.\n"), readerGrace)
+			}
 			return blocked
 		}
 	}

@@ -204,7 +204,7 @@ func (h *Hook) refuse(c *call, bad ...schema.Violation) {
 	c.judgement = Judgement{
 		Callback: gate.Result{HookName: h.o.HookName, OnFailure: h.o.OnFailure},
 		Verdict: answer.Verdict{Decision: answer.Deny, Code: reason.SchemaInvalid, Message: fmt.Sprintf(
-			"hooktrail could not read the hook event, so it cannot tell what the call would do: %s. The call was stopped before anything was changed. Check that this host and its version are supported.", bad[0])},
+			"hooktrail could not read the hook event, so it cannot tell what the call would do: %s. %s Check that this host and its version are supported.", bad[0], upshot(c.event.Name, false))},
 	}
 }
 
@@ -218,7 +218,7 @@ func (h *Hook) judge(ctx context.Context, c *call) {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- h.failed(2, false, fmt.Sprintf("hooktrail failed on this call: %v.", p)) // 2 is how a Go program ends on a panic
+				done <- h.failed(e.Name, 2, false, fmt.Sprintf("hooktrail failed on this call: %v.", p)) // 2 is how a Go program ends on a panic
 			}
 		}()
 		done <- h.o.Judge.Judge(ctx, &e, h.report(c, &e))
@@ -229,7 +229,7 @@ func (h *Hook) judge(ctx context.Context, c *call) {
 		select {
 		case c.judgement = <-done: // both were ready
 		case <-time.After(judgeGrace):
-			c.judgement = h.failed(0, true, fmt.Sprintf("hooktrail did not come to a decision within %v.", h.o.JudgeTimeout))
+			c.judgement = h.failed(e.Name, 0, true, fmt.Sprintf("hooktrail did not come to a decision within %v.", h.o.JudgeTimeout))
 		}
 	}
 }
@@ -237,17 +237,17 @@ func (h *Hook) judge(ctx context.Context, c *call) {
 // judgeGrace is for a judge that ends because its time is over.
 const judgeGrace = 2 * time.Second
 
-func (h *Hook) failed(code int64, late bool, what string) Judgement {
+func (h *Hook) failed(name string, code int64, late bool, what string) Judgement {
 	return Judgement{
 		Callback: gate.Result{HookName: h.o.HookName, OnFailure: h.o.OnFailure, ExitCode: code, TimedOut: late},
-		Verdict:  answer.Verdict{Decision: answer.Deny, Code: reason.HookCallbackFailed, Message: what + " The call was stopped before anything was changed."},
+		Verdict:  answer.Verdict{Decision: answer.Deny, Code: reason.HookCallbackFailed, Message: what + " " + upshot(name, false)},
 	}
 }
 
 // broken answers when the flow itself has panicked. The panic is recorded if
 // that is still possible.
 func (h *Hook) broken(ctx context.Context, c *call, p any) answer.Reply {
-	c.judgement = h.failed(2, false, fmt.Sprintf("hooktrail failed: %v.", p))
+	c.judgement = h.failed(c.event.Name, 2, false, fmt.Sprintf("hooktrail failed: %v.", p))
 	c.admitted = true
 	settle(c)
 	if !c.recorded {

@@ -93,7 +93,7 @@ func (s *Supervised) unusable(e *event.Event) Judgement {
 		Callback: gate.Result{HookName: "hooktrail run", OnFailure: gate.OnFailureBlock},
 		Stops:    stops(e.Name),
 		Verdict: answer.Verdict{Decision: answer.Deny, Code: reason.ConfigInvalid,
-			Message: "hooktrail run cannot ask the hook: " + why + ". The call was stopped before anything was changed. Mend the hook's entry."},
+			Message: "hooktrail run cannot ask the hook: " + why + ". " + upshot(e.Name, stops(e.Name)) + " Mend the hook's entry."},
 	}
 }
 
@@ -115,7 +115,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		Stops:    stops(e.Name),
 	}
 	if w.Name == "" || (w.OnFailure != gate.OnFailureBlock && w.OnFailure != gate.OnFailureContinue) {
-		j.Message = fmt.Sprintf("The hook's entry cannot be used: onFailure is %q and must be block or continue, and the hook must have a name. The call was stopped before anything was changed. Mend the entry.", w.OnFailure)
+		j.Message = fmt.Sprintf("The hook's entry cannot be used: onFailure is %q and must be block or continue, and the hook must have a name. %s Mend the entry.", w.OnFailure, upshot(e.Name, j.Stops))
 		return j // the gate takes it for the shape fault that it is
 	}
 	deadline := s.Deadline
