@@ -320,6 +320,9 @@ func (c *Child) specificFault(h members) string {
 	if c.Event != event.PermissionRequest {
 		return ""
 	}
+	if h.has("permissionDecision") {
+		return "a request is answered by decision.behavior, and permissionDecision is not seen there"
+	}
 	if f := typeFault(h, "decision", "{"); f != "" {
 		return f
 	}

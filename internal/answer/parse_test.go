@@ -286,6 +286,9 @@ func TestParseOtherEvents(t *testing.T) {
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"a":1}}}}`},
 		{"a request denied", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"r1"}}}`, deny, ""},
 		{"a request denied in the wrong form", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"deny"}}`, deny, ""},
+		{"a request allowed in the wrong form", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"allow"}}`, fault, ""},
+		{"a request not approved", "PermissionRequest", `{"approve":false,"message":"r1"}`, deny, ""},
+		{"another host's words after the fact", "PostToolUse", `{"blocked":true,"error":"x"}`, none, ""},
 		{"a request, unknown behavior", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"Allow"}}}`, fault, ""},
 		{"a request, decision as text", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":"allow"}}`, fault, ""},
 	} {

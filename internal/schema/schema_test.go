@@ -66,3 +66,8 @@ func TestAPanicAdmitsNothing(t *testing.T) {
 	require.NotEmpty(t, v)
 	require.NotEmpty(t, Validate("callback-result", struct{}{}))
 }
+
+func TestAPatternIsToldInWords(t *testing.T) {
+	found := Validate("config", map[string]any{"guard": map[string]any{"budget": "150"}})
+	require.Equal(t, []Violation{{Path: "/guard/budget", Message: "must be a time with its unit, such as 150s, 2m or 50ms"}}, found)
+}
