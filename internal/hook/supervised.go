@@ -123,7 +123,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		deadline = w.Deadline
 	}
 	start := s.Now()
-	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, Now: s.Now})
+	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, MaxOutput: room(len(e.Raw)), Now: s.Now})
 	// Far more than is shown, so that a secret cut in half here is not among it.
 	r.Stderr.Head = r.Stderr.Head[:min(len(r.Stderr.Head), maxStderr)]
 	j.Took = max(r.Duration, time.Millisecond)
@@ -149,6 +149,10 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 	}
 	return j
 }
+
+// room is how much of a hook's output is kept for an event of n bytes: enough
+// for one that gives the event back, as many do, within bounds.
+func room(n int) int { return min(max(1<<20, n+n/8), 16<<20) }
 
 // unattended turns an ask into a deny where nobody is asked.
 func (s *Supervised) unattended(e *event.Event, j *Judgement) {
