@@ -105,6 +105,7 @@ func TestFindings(t *testing.T) {
 		{"an observer from where the session is", on("PostToolUse", `{"type":"command","command":"./log.sh"}`), "note path-relative /hooks/PostToolUse/0/hooks/0/command"},
 		{"behind a cd", pre(`{"type":"command","command":"cd \"$CLAUDE_PROJECT_DIR\" && ./guard.sh"}`), ""},
 		{"a variable of old guides", pre(`{"type":"command","command":"echo \"$CLAUDE_TOOL_INPUT\" | grep -q rm"}`), "warning env-not-set " + e + "/command"},
+		{"another variable of old guides", pre(`{"type":"command","command":"guard $CLAUDE_TOOL_INPUT_FILE_PATH"}`), "warning env-not-set " + e + "/command"},
 		{"a variable of its own", pre(`{"type":"command","command":"TOOL_INPUT=$(cat); guard \"$TOOL_INPUT\""}`), ""},
 		{"a line in exec form", pre(`{"type":"command","command":"python3 /opt/guard.py","args":["-v"]}`), "warning exec-form-line " + e + "/command"},
 		{"a tilde in exec form", pre(`{"type":"command","command":"~/guard.sh","args":[]}`), "warning not-expanded " + e + "/command"},

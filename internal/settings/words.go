@@ -53,7 +53,7 @@ var drive = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?
 
 // unset finds variables that guides to hooks name and that no host sets.
 var unset = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$\{?((?:CLAUDE_)?TOOL_(?:INPUT|NAME|ARGS|OUTPUT|RESULT|RESPONSE)|CLAUDE_(?:FILE_PATHS?|HOOK_EVENT|NOTIFICATION|TOOL_USE_ID|TRANSCRIPT_PATH))\b`)
+	return regexp.MustCompile(`\$\{?((?:CLAUDE_)?TOOL_(?:INPUT(?:_\w+)?|NAME|ARGS|OUTPUT|RESULT|RESPONSE)|CLAUDE_(?:FILE_PATHS?|HOOK_EVENT|NOTIFICATION|TOOL_USE_ID|TRANSCRIPT_PATH))\b`)
 })
 
 // unquoted returns what stands outside of quotes in a shell command.
