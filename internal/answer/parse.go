@@ -2,6 +2,8 @@ package answer
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 
 	"hooktrail/internal/event"
@@ -103,26 +105,55 @@ func (c *Child) read() Said {
 	out := bytes.TrimPrefix(c.Stdout, []byte("\xef\xbb\xbf"))
 	if c.Dropped == 0 {
 		if len(bytes.TrimSpace(out)) == 0 {
-			return nothing
+			return c.aside()
 		}
 		if o, ok := wholeObject(out); ok {
 			return c.judge(o)
 		}
 	}
-	for _, part := range [][]byte{out, c.Tail} {
+	parts := [][]byte{out, c.Tail}
+	for _, part := range parts[:2] {
+		if seen := undisguised(part); !bytes.Equal(seen, part) {
+			parts = append(parts, seen)
+		}
+	}
+	for _, part := range parts {
 		if r, ok := c.scan(part); ok {
 			return c.refused(r)
 		}
 	}
 	switch {
-	case attempt(out) || attempt(c.Tail):
-		nothing.Fault = "its output is not exactly one valid answer object"
+	case slices.ContainsFunc(parts, attempt):
+		nothing.Fault = fmt.Sprintf("its output is not exactly one valid answer object, it begins with %q", c.beginning(out))
 	case c.Dropped > 0 && c.Brace:
 		nothing.Fault = "its output is too long to be read whole, and may hold an answer"
 	case c.Dropped == 0:
 		nothing.Text = c.Clean(strings.ToValidUTF8(string(out[:min(len(out), maxCleaned)]), "\uFFFD"))
 	}
 	return nothing
+}
+
+// aside reads a refusal that was written to standard error with nothing on
+// standard output: by mistake, since no host looks for it there. It must be all
+// that was written; logs have objects with the same words.
+func (c *Child) aside() Said {
+	if o, ok := wholeObject(undisguised(c.Stderr)); ok {
+		if r, ok := c.refuses(o); ok {
+			return c.refused(r)
+		}
+	}
+	return Said{Verdict: Verdict{Decision: NoDecision}}
+}
+
+// beginning is what is shown of output that cannot be used.
+func (c *Child) beginning(b []byte) string {
+	const shown, cleaned = 40, 4 << 10 // redaction sees more than is shown
+	b = bytes.TrimSpace(b)
+	text := c.Clean(strings.ToValidUTF8(string(b[:min(len(b), cleaned)]), "\uFFFD"))
+	if r := []rune(text); len(r) > shown {
+		return string(r[:shown]) + "…"
+	}
+	return text
 }
 
 // refused makes the whole of a refusal that was read.

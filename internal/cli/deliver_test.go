@@ -28,6 +28,10 @@ func TestDeliverBlocksWhatNobodyReads(t *testing.T) {
 	require.Equal(t, 0, deliver(&Stdio{Out: null, Err: null}, nothing), "there was nothing to read")
 	require.Equal(t, 0, deliver(&Stdio{Out: new(bytes.Buffer), Err: null}, ask))
 
+	var words bytes.Buffer
+	require.Equal(t, 2, deliver(&Stdio{Out: null, Err: &words}, ask))
+	require.Contains(t, words.String(), "standard output", "a host that sees only the status shows this")
+
 	r, w := io.Pipe() // nobody reads from r
 	defer func() { _ = r.Close() }()
 	require.ErrorIs(t, handOver(w, []byte("x"), time.Millisecond), errNobodyReads)

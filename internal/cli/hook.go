@@ -227,6 +227,9 @@ func deliver(s *Stdio, r answer.Reply) int {
 		case err != nil && r.MayBeLost:
 			_ = handOver(s.Err, fmt.Appendf(nil, "hooktrail: the answer is lost: %v\n", err), readerGrace)
 		case err != nil:
+			if r.Stderr == "" { // the host shows nothing else
+				_ = handOver(s.Err, []byte("The answer of hooktrail could not be written to standard output, so the call was stopped before anything was changed. Try it again.\n"), readerGrace)
+			}
 			return blocked
 		}
 	}

@@ -179,7 +179,7 @@ func listed(path, onFailure string, start time.Time) ([]hook.Wrapped, error) {
 		Timeout   waitTime `json:"timeout"`
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), &list, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("the list of hooks in %s: %w", path, err)
+		return nil, fmt.Errorf("the list of hooks in %s: %w", path, listFault(err))
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("the list of hooks in %s is empty", path)
@@ -202,6 +202,23 @@ func listed(path, onFailure string, start time.Time) ([]hook.Wrapped, error) {
 		all = append(all, w)
 	}
 	return all, nil
+}
+
+// listFault says what is wrong in the file of --all without the reader's words
+// for it.
+func listFault(err error) error {
+	var bad *json.SemanticError
+	switch {
+	case !errors.As(err, &bad):
+		return fmt.Errorf("not the JSON that is expected: %w", err)
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("%s: there is no such key; there are name, command, onFailure and timeout", bad.JSONPointer)
+	case bad.JSONPointer == "":
+		return errors.New("it must be a list of {name, command, onFailure, timeout}")
+	case bad.Err != nil:
+		return fmt.Errorf("%s: %w", bad.JSONPointer, bad.Err)
+	}
+	return fmt.Errorf("%s: a value of this type cannot stand here; command is a list of words, the other three are strings", bad.JSONPointer)
 }
 
 func readBounded(path string, limit int64) ([]byte, error) {

@@ -57,7 +57,7 @@ const space = " \t\r\n"
 func decode(b []byte, maxDepth int, want string) (any, []byte, error) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	if len(bytes.Trim(b, space)) == 0 {
-		return nil, nil, &Fault{Message: "the input is empty; an event is one JSON object"}
+		return nil, nil, &Fault{Message: "the input is empty; one JSON object is expected"}
 	}
 	// A *bytes.Buffer is decoded in place, without a copy. Names that stand twice are
 	// found in object, once and not twice: the library's own book of a large object
@@ -68,7 +68,7 @@ func decode(b []byte, maxDepth int, want string) (any, []byte, error) {
 		return nil, nil, d.fault(err, b)
 	}
 	if at := d.dec.InputOffset(); len(bytes.Trim(b[at:], space)) > 0 {
-		return nil, nil, &Fault{Message: fmt.Sprintf("something follows the first value at byte %d; an event is exactly one JSON object", at)}
+		return nil, nil, &Fault{Message: fmt.Sprintf("something follows the first value at byte %d; exactly one JSON object is expected", at)}
 	}
 	part := bytes.TrimLeft(b[d.from:d.to], ":"+space)
 	return v, part, nil

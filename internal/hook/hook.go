@@ -205,7 +205,7 @@ func (h *Hook) refuse(c *call, bad ...schema.Violation) {
 	c.judgement = Judgement{
 		Callback: gate.Result{HookName: h.o.HookName, OnFailure: h.o.OnFailure},
 		Verdict: answer.Verdict{Decision: answer.Deny, Code: reason.SchemaInvalid, Message: fmt.Sprintf(
-			"hooktrail could not read the hook event, so it cannot tell what the call would do: %s. The call was stopped before anything was changed. Check that this host and its version are supported.", told(bad[0]))},
+			"hooktrail could not read the hook event, so it cannot tell what the call would do: %s. %s Check that this host and its version are supported.", told(bad[0]), upshot(c.event.Name, false))},
 	}
 }
 
@@ -262,7 +262,7 @@ func (h *Hook) failed(name string, code int64, late bool, what string) Judgement
 	return Judgement{
 		Stops:    name == event.ConfigChange,
 		Callback: gate.Result{HookName: h.o.HookName, OnFailure: h.o.OnFailure, ExitCode: code, TimedOut: late},
-		Verdict:  answer.Verdict{Decision: answer.Deny, Code: reason.HookCallbackFailed, Message: what + " The call was stopped before anything was changed."},
+		Verdict:  answer.Verdict{Decision: answer.Deny, Code: reason.HookCallbackFailed, Message: what + " " + upshot(name, name == event.ConfigChange)},
 	}
 }
 

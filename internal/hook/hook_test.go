@@ -130,6 +130,9 @@ func TestRun(t *testing.T) {
 			require.Equal(t, tt.branch, got[0].Gate)
 			require.Equal(t, tt.reason.Layer(), got[0].Layer)
 			require.NotEmpty(t, got[0].HookName)
+			if got[0].Decision == "none" || got[0].Decision == "allowed" {
+				require.NotContains(t, got[0].Message, "was stopped", "nothing was")
+			}
 			if reply.Blocked {
 				require.NotEmpty(t, reply.Stderr)
 				require.Contains(t, reply.Stderr, got[0].EventID)

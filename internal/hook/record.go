@@ -82,7 +82,7 @@ func (h *Hook) unrecorded(c *call, err error) {
 	}
 	c.verdict = answer.Verdict{
 		Decision: answer.Deny, Code: reason.AuditUnavailable,
-		Message: fmt.Sprintf("The audit log could not be written (%v), and nothing may run unrecorded. The call was stopped before anything was changed. Mend the audit log, then try again.", err),
+		Message: fmt.Sprintf("The audit log could not be written (%v), and nothing may run unrecorded. %s Mend the audit log, then try again.", err, upshot(c.event.Name, c.judgement.Stops)),
 	}
 }
 

@@ -26,7 +26,7 @@ func settle(c *call) {
 	switch {
 	case o.Branch == gate.Schema:
 		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.SchemaInvalid
-		c.verdict.Message = or(c.verdict.Message, fmt.Sprintf("The hook's result has a wrong shape (%s). The call was stopped before anything was changed.", o.Violations[0]))
+		c.verdict.Message = or(c.verdict.Message, fmt.Sprintf("The hook's result has a wrong shape (%s). %s", o.Violations[0], upshot(c.event.Name, j.Stops)))
 	case j.AnswerFault != "" && o.Branch == gate.NotBlockMode:
 		c.verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.HookFailedOpen, Message: c.verdict.Message}
 	case j.AnswerFault != "" && !failed:
@@ -65,6 +65,14 @@ func decision(name string, v answer.Verdict, stops bool) reason.Decision {
 // do harm: it ends the turn on PostToolBatch and forces it on at Stop.
 func holdsBack(name string) bool {
 	return name == event.PreToolUse || name == event.PermissionRequest || !event.IsKnown(name)
+}
+
+// upshot says what a failure of ours comes to at an event.
+func upshot(name string, stops bool) string {
+	if stops || holdsBack(name) {
+		return "The call was stopped before anything was changed."
+	}
+	return "Nothing was held back by it: at this event nothing can be."
 }
 
 // encode writes the answer.

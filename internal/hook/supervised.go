@@ -93,7 +93,7 @@ func (s *Supervised) unusable(e *event.Event) Judgement {
 		Callback: gate.Result{HookName: "hooktrail run", OnFailure: gate.OnFailureBlock},
 		Stops:    stops(e.Name),
 		Verdict: answer.Verdict{Decision: answer.Deny, Code: reason.ConfigInvalid,
-			Message: "hooktrail run cannot ask the hook: " + why + ". The call was stopped before anything was changed. Mend the hook's entry."},
+			Message: "hooktrail run cannot ask the hook: " + why + ". " + upshot(e.Name, stops(e.Name)) + " Mend the hook's entry."},
 	}
 }
 
@@ -115,7 +115,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		Stops:    stops(e.Name),
 	}
 	if w.Name == "" || (w.OnFailure != gate.OnFailureBlock && w.OnFailure != gate.OnFailureContinue) {
-		j.Message = fmt.Sprintf("The hook's entry cannot be used: onFailure is %q and must be block or continue, and the hook must have a name. The call was stopped before anything was changed. Mend the entry.", w.OnFailure)
+		j.Message = fmt.Sprintf("The hook's entry cannot be used: onFailure is %q and must be block or continue, and the hook must have a name. %s Mend the entry.", w.OnFailure, upshot(e.Name, j.Stops))
 		return j // the gate takes it for the shape fault that it is
 	}
 	deadline := s.Deadline
@@ -123,7 +123,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		deadline = w.Deadline
 	}
 	start := s.Now()
-	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, MaxOutput: maxAnswer, Now: s.Now})
+	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, MaxOutput: room(len(e.Raw)), Now: s.Now})
 	// Far more than is shown, so that a secret cut in half here is not among it.
 	r.Stderr.Head = r.Stderr.Head[:min(len(r.Stderr.Head), maxStderr)]
 	j.Took = max(r.Duration, time.Millisecond)
@@ -149,6 +149,10 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 	}
 	return j
 }
+
+// room is how much of a hook's output is kept for an event of n bytes: enough
+// for one that gives the event back, as many do, within bounds.
+func room(n int) int { return min(max(maxAnswer, n+n/8), 16<<20) }
 
 // unattended turns an ask into a deny where nobody is asked.
 func (s *Supervised) unattended(e *event.Event, j *Judgement) {
@@ -203,7 +207,7 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 	var what string
 	switch {
 	case said.Fault != "" && !failed:
-		what = fmt.Sprintf("The hook %q gave an unusable answer: %s.", name, said.Fault)
+		what = fmt.Sprintf("The hook %q gave an unusable answer: %s. A hook prints one JSON object and nothing else, or no JSON.", name, said.Fault)
 	case !failed:
 		return words
 	case said.Decision == answer.Deny && w.OnFailure == gate.OnFailureContinue:

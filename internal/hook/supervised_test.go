@@ -119,6 +119,19 @@ func spoken(t *testing.T, r answer.Reply) string {
 	return "none"
 }
 
+// TestALargeEventGivenBack: hooks that pass their input through must not block
+// every large Write, and one that cuts it short is unusable.
+func TestALargeEventGivenBack(t *testing.T) {
+	big := strings.Replace(pre, `"ls"`, `"`+strings.Repeat("y", 9<<20)+`"`, 1)
+	for script, want := range map[string]string{"cat": "hook_ok", "head -c 65536; cat >/dev/null": "hook_answer_invalid"} {
+		var log recorder
+		flow(&log, supervised(20*time.Second, sh("block", script))).Run(context.Background(), strings.NewReader(big))
+		require.Equal(t, want, string(log.invocations()[0].Reason), script)
+	}
+	require.Equal(t, 8<<20, room(100))
+	require.Equal(t, 16<<20, room(64<<20))
+}
+
 func TestALateHook(t *testing.T) {
 	for mode, want := range map[string]string{"block": "hook_callback_failed timeout_block blocked", "continue": "hook_failed_open not_block_mode allowed"} {
 		var log recorder

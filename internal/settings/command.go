@@ -104,7 +104,7 @@ func (c *checker) command(e *entry) {
 	e.Command = label(e.node)
 	at := e.node.Get("command")
 	path := pointer(e.Path, "command")
-	if len(e.words) > 0 {
+	if len(e.words) > 0 && c.wording(e, at, path, exec) {
 		c.runnable(e, at, path, exec)
 	}
 	c.budget(e, at, path)

@@ -151,7 +151,7 @@ func TestADeadHookFailsNeitherWay(t *testing.T) {
 // TestAUsersFileHasNoProject: a user's file lies in a folder .claude as a
 // project's does, but serves every project.
 func TestAUsersFileHasNoProject(t *testing.T) {
-	text := []byte(pre(`{"type":"command","command":"${CLAUDE_PROJECT_DIR}/none.sh","onFailure":"block"}`))
+	text := []byte(pre(`{"type":"command","command":"\"${CLAUDE_PROJECT_DIR}/none.sh\"","onFailure":"block"}`))
 	name := filepath.Join(t.TempDir(), ".claude", "settings.json")
 	require.Empty(t, Check([]File{{Name: name, Layer: "user", Bytes: text}}, Options{}).Findings)
 	require.Len(t, Check([]File{{Name: name, Layer: "project", Bytes: text}}, Options{}).Findings, 1)

@@ -21,6 +21,9 @@ func meantEvent(name string) string {
 			return k
 		}
 	}
+	if i := strings.IndexAny(name, ":(/[."); i > 0 && slices.Contains(known, name[:i]) {
+		return name[:i] // with the tool that belongs into the matcher
+	}
 	switch flat {
 	case "pretool":
 		return "PreToolUse"
