@@ -110,3 +110,35 @@ func TestAHostThatEndsASnapshot(t *testing.T) {
 	require.Equal(t, []string{"requested", "failed"}, steps)
 	require.True(t, gone(child))
 }
+
+// A log path that leads to the file of the process's own output would put events
+// into the answer.
+func TestHookLogIsNotItsOutput(t *testing.T) {
+	for _, log := range []string{"/dev/stdout", "/dev/stderr", "/proc/self/fd/1", "out"} {
+		t.Run(strings.ReplaceAll(log, "/", "_"), func(t *testing.T) {
+			self, err := os.Executable()
+			require.NoError(t, err)
+			dir := t.TempDir()
+			var files [2]*os.File
+			for i, name := range []string{"out", "err"} {
+				files[i], err = os.Create(filepath.Join(dir, name))
+				require.NoError(t, err)
+				defer files[i].Close()
+			}
+			cmd := &exec.Cmd{
+				Path: self, Args: []string{"hooktrail", "hook", "--log", log}, Dir: dir,
+				Env:    append(os.Environ(), "HOME="+dir),
+				Stdin:  strings.NewReader(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}`),
+				Stdout: files[0], Stderr: files[1],
+			}
+			require.Equal(t, 2, status(cmd.Run()))
+			out, err := os.ReadFile(files[0].Name())
+			require.NoError(t, err)
+			require.Equal(t, "deny", gjson.GetBytes(out, "hookSpecificOutput.permissionDecision").Str, string(out))
+			require.Equal(t, 1, bytes.Count(out, []byte("\n")), string(out))
+			said, err := os.ReadFile(files[1].Name())
+			require.NoError(t, err)
+			require.Contains(t, string(said), "the output of this process goes to the same file")
+		})
+	}
+}
