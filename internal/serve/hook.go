@@ -2,11 +2,13 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +24,24 @@ const maxBody = 256 << 20
 // bodyTimeout is how long a call may take to send its event.
 const bodyTimeout = 15 * time.Second
 
+// restTimeout is how long an answer waits for the rest of a body that the flow
+// did not wait for. The library reads it before it answers.
+const restTimeout = 200 * time.Millisecond
+
+// A bodyReader notes whether it was read to its end.
+type bodyReader struct {
+	r     io.Reader
+	ended atomic.Bool
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.ended.Store(true)
+	}
+	return n, err
+}
+
 // hook answers POST /hook.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	if !authorised(r.Header.Values("Authorization"), s.o.Token) {
@@ -33,7 +53,11 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(s.o.Now().Add(bodyTimeout)) // a Unix socket has it as well
 	started := s.o.Now()
-	reply := s.answer(r)
+	in := &bodyReader{r: r.Body}
+	reply := s.answer(r.Context(), in)
+	if !in.ended.Load() {
+		_ = rc.SetReadDeadline(s.o.Now().Add(restTimeout))
+	}
 	s.o.Metrics.answered(s.o.Now().Sub(started), reply.Blocked)
 	body := body(reply)
 	w.Header().Set("Content-Type", "application/json")
@@ -48,7 +72,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 
 // answer runs the flow in its turn. It has no error: whatever goes wrong is a
 // deny.
-func (s *Server) answer(r *http.Request) (reply answer.Reply) {
+func (s *Server) answer(ctx context.Context, in io.Reader) (reply answer.Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Metrics.refused("panic")
@@ -56,13 +80,13 @@ func (s *Server) answer(r *http.Request) (reply answer.Reply) {
 			reply = deny("hooktrail failed inside. The call was stopped before anything was changed.")
 		}
 	}()
-	if !s.turn(r.Context()) {
+	if !s.turn(ctx) {
 		s.o.Metrics.refused("overload")
 		s.o.Warn("a call was denied because too many were under way")
 		return deny("hooktrail has too many calls to answer. The call was stopped before anything was changed; try it again.")
 	}
 	defer func() { <-s.slots }()
-	reply = s.o.Handler(r.Context(), io.LimitReader(r.Body, maxBody))
+	reply = s.o.Handler(ctx, io.LimitReader(in, maxBody))
 	if reply.Stderr != "" && len(reply.Stdout) == 0 {
 		s.o.Warn(reply.Stderr)
 	}
