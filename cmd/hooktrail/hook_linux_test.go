@@ -142,3 +142,32 @@ func TestHookLogIsNotItsOutput(t *testing.T) {
 		})
 	}
 }
+
+// A result that nobody could read is no success.
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	log := filepath.Join(dir, "audit.jsonl")
+	call := func(out *os.File, in string, args ...string) int {
+		cmd := exec.Cmd{Path: self, Args: append([]string{"hooktrail"}, args...), Env: append(os.Environ(), "HOME="+dir), Stdin: strings.NewReader(in)}
+		if out != nil { // else a nil *os.File would be a writer
+			cmd.Stdout = out
+		}
+		return status(cmd.Run())
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	require.Equal(t, 0, call(nil, `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}`, "hook", "--log", log))
+	for _, args := range [][]string{
+		{"verify", "--log", log}, {"ship", "--status", "--log", log}, {"report", "--log", log}, {"tail", "--log", log},
+		{"checkpoints", "--log", log}, {"schema"}, {"gate"}, {"version"}, {"-h"},
+	} {
+		want := 2
+		if args[0] == "version" || args[0] == "-h" {
+			want = 0 // nothing hangs on them
+		}
+		require.Equal(t, want, call(full, `{"hookName":"h","onFailure":"block","exitCode":0,"timedOut":false}`, args...), args)
+	}
+}

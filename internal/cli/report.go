@@ -49,6 +49,9 @@ func runReport(ctx context.Context, s *Stdio, args []string) int {
 		*since = 24 * time.Hour
 	}
 	var from time.Time
+	if *since < 0 {
+		return s.fail("report", "--since %v lies in the future", *since)
+	}
 	if *since > 0 {
 		from = s.Now().Add(-*since)
 	}
