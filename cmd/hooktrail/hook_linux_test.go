@@ -123,7 +123,7 @@ func TestHookLogIsNotItsOutput(t *testing.T) {
 			for i, name := range []string{"out", "err"} {
 				files[i], err = os.Create(filepath.Join(dir, name))
 				require.NoError(t, err)
-				defer files[i].Close()
+				defer files[i].Close() //nolint:errcheck // a test
 			}
 			cmd := &exec.Cmd{
 				Path: self, Args: []string{"hooktrail", "hook", "--log", log}, Dir: dir,
@@ -158,7 +158,7 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
-	defer full.Close()
+	defer full.Close() //nolint:errcheck // a test
 	require.Equal(t, 0, call(nil, `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}`, "hook", "--log", log))
 	for _, args := range [][]string{
 		{"verify", "--log", log}, {"ship", "--status", "--log", log}, {"report", "--log", log}, {"tail", "--log", log},

@@ -67,7 +67,7 @@ func notOwnOutput(path string) error {
 	if err != nil {
 		return nil //nolint:nilerr // a log that is still to be made, or one whose fault open tells
 	}
-	for _, out := range []*os.File{os.Stdout, os.Stderr} {
+	for _, out := range []*os.File{os.Stdout, os.Stderr} { //nolint:forbidigo // asked which file it is, and no more
 		if o, err := out.Stat(); err == nil && os.SameFile(o, fi) {
 			return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("the output of this process goes to the same file: %w", syscall.EINVAL)}
 		}
