@@ -110,3 +110,64 @@ func TestAHostThatEndsASnapshot(t *testing.T) {
 	require.Equal(t, []string{"requested", "failed"}, steps)
 	require.True(t, gone(child))
 }
+
+// A log path that leads to the file of the process's own output would put events
+// into the answer.
+func TestHookLogIsNotItsOutput(t *testing.T) {
+	for _, log := range []string{"/dev/stdout", "/dev/stderr", "/proc/self/fd/1", "out"} {
+		t.Run(strings.ReplaceAll(log, "/", "_"), func(t *testing.T) {
+			self, err := os.Executable()
+			require.NoError(t, err)
+			dir := t.TempDir()
+			var files [2]*os.File
+			for i, name := range []string{"out", "err"} {
+				files[i], err = os.Create(filepath.Join(dir, name))
+				require.NoError(t, err)
+				defer files[i].Close() //nolint:errcheck // a test
+			}
+			cmd := &exec.Cmd{
+				Path: self, Args: []string{"hooktrail", "hook", "--log", log}, Dir: dir,
+				Env:    append(os.Environ(), "HOME="+dir),
+				Stdin:  strings.NewReader(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}`),
+				Stdout: files[0], Stderr: files[1],
+			}
+			require.Equal(t, 2, status(cmd.Run()))
+			out, err := os.ReadFile(files[0].Name())
+			require.NoError(t, err)
+			require.Equal(t, "deny", gjson.GetBytes(out, "hookSpecificOutput.permissionDecision").Str, string(out))
+			require.Equal(t, 1, bytes.Count(out, []byte("\n")), string(out))
+			said, err := os.ReadFile(files[1].Name())
+			require.NoError(t, err)
+			require.Contains(t, string(said), "the output of this process goes to the same file")
+		})
+	}
+}
+
+// A result that nobody could read is no success.
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	log := filepath.Join(dir, "audit.jsonl")
+	call := func(out *os.File, in string, args ...string) int {
+		cmd := exec.Cmd{Path: self, Args: append([]string{"hooktrail"}, args...), Env: append(os.Environ(), "HOME="+dir), Stdin: strings.NewReader(in)}
+		if out != nil { // else a nil *os.File would be a writer
+			cmd.Stdout = out
+		}
+		return status(cmd.Run())
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close() //nolint:errcheck // a test
+	require.Equal(t, 0, call(nil, `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}`, "hook", "--log", log))
+	for _, args := range [][]string{
+		{"verify", "--log", log}, {"ship", "--status", "--log", log}, {"report", "--log", log}, {"tail", "--log", log},
+		{"checkpoints", "--log", log}, {"schema"}, {"gate"}, {"version"}, {"-h"},
+	} {
+		want := 2
+		if args[0] == "version" || args[0] == "-h" {
+			want = 0 // nothing hangs on them
+		}
+		require.Equal(t, want, call(full, `{"hookName":"h","onFailure":"block","exitCode":0,"timedOut":false}`, args...), args)
+	}
+}

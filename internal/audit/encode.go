@@ -74,7 +74,7 @@ func object(fill func(*zerolog.Event)) ([]byte, error) {
 	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {
 		return nil, errors.New("the event could not be encoded")
 	}
-	return escapeLine(b), nil
+	return EscapeJSON(b), nil
 }
 
 // fields writes the fields of one event and remembers whether one was cut.

@@ -56,11 +56,13 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// escapeLine replaces what the JSON encoder leaves raw and hidden calls so. The
-// encoder has dealt with ASCII and with invalid UTF-8.
-func escapeLine(line []byte) []byte {
+// EscapeJSON returns the JSON text with \u escapes in the place of what its
+// encoder left raw and no terminal may get: DEL, and what is invisible or turns
+// the text's direction. It means the same as before.
+func EscapeJSON(line []byte) []byte {
+	const del = 0x7f
 	i := 0
-	for i < len(line) && line[i] < utf8.RuneSelf {
+	for i < len(line) && line[i] < del {
 		i++
 	}
 	if i == len(line) {
@@ -72,7 +74,7 @@ func escapeLine(line []byte) []byte {
 		switch {
 		case r == utf8.RuneError && w == 1:
 			out = append(out, `\ufffd`...)
-		case r >= utf8.RuneSelf && Hidden(r):
+		case r >= del && Hidden(r):
 			out = appendEscape(out, r)
 		default:
 			out = append(out, line[i:i+w]...)

@@ -181,6 +181,9 @@ type place struct {
 func (c *commit) run() {
 	c.op = "open audit log"
 	path, err := resolve(c.log.o.Path)
+	if err == nil {
+		err = notOwnOutput(path)
+	}
 	if err != nil {
 		c.err = err
 		return

@@ -183,7 +183,7 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		sc.by = true
 	case by && strings.EqualFold(word, "by") && quoted:
 		return sc.value(v, valueShell), true
-	case quoted && (strings.EqualFold(word, "password") || strings.EqualFold(word, "passphrase")):
+	case quoted && (strings.EqualFold(word, "password") || strings.EqualFold(word, "passphrase") || strings.EqualFold(word, "securestring")):
 		return sc.value(v, valueShell), true
 	case word == "vault" && strings.HasPrefix(s[v:], "login "):
 		if v = skipBlank(s, v+len("login ")); v < len(s) && s[v] != '-' {
@@ -284,6 +284,11 @@ func (sc *scanner) flag(i int) int {
 	}
 	if next, ok := sc.toolFlag(i, from, end); ok {
 		return next
+	}
+	if name == "from-literal" { // kubectl create secret --from-literal=NAME=VALUE
+		if v := min(len(s), end+1); v > end && (s[end] == '=' || s[end] == ' ') {
+			return sc.cookies(skipBlank(s, v))
+		}
 	}
 	if len(name) < 2 || secretKey(name) == keyPlain {
 		return from

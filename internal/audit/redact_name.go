@@ -55,6 +55,10 @@ func secretKey(key string) keyKind {
 		if prev == "connect" {
 			return keySecret
 		}
+	case "session":
+		if prev == "zerto" { // x-zerto-session lets in whoever has it
+			return keySecret
+		}
 	case "data":
 		if prev == "key" { // client-key-data of a kubeconfig
 			return keySecret
@@ -189,6 +193,10 @@ func flagsOf(word string) (flags, bool) {
 		return flags{attached: 'p', separate: 'p'}, true
 	case "login", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport":
 		return flags{separate: 'p', attached: 0}, true
+	case "esxcli", "vifs", "resxtop":
+		return flags{separate: 'p'}, true
+	case "govc", "rabbitmqadmin":
+		return flags{user: 'u', separate: 'p'}, true
 	case "ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd":
 		return flags{separate: 'w'}, true
 	case "sqlcmd", "bcp", "zip", "unzip":

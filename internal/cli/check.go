@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hooktrail/internal/audit"
 	hookset "hooktrail/internal/settings"
 )
 
@@ -100,10 +102,15 @@ func places(s *Stdio, dir string) hookset.Places {
 }
 
 func writeIndented(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(audit.EscapeJSON(b.Bytes()))
+	return err
 }
 
 func writeCheck(w io.Writer, r hookset.Report, files int) error {

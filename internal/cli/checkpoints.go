@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"hooktrail/internal/audit"
@@ -106,7 +105,7 @@ func printRecordsJSON(s *Stdio, all []zerto.Record) error {
 	if all == nil {
 		all = []zerto.Record{}
 	}
-	return json.MarshalWrite(s.Out, all, jsontext.WithIndent("  "), jsontext.EscapeForJS(true))
+	return writeJSON(s.Out, all, jsontext.WithIndent("  "))
 }
 
 func printRecords(s *Stdio, all []zerto.Record) error {

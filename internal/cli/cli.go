@@ -55,7 +55,7 @@ func OS() *Stdio {
 // Colour tells whether colours may be used on standard output.
 func (s *Stdio) Colour() bool { return s.OutTerminal && s.Getenv("NO_COLOR") == "" }
 
-// printf writes to standard output. A write that fails has no reader to tell.
+// printf writes to standard output. Main asks whether that went well.
 func (s *Stdio) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Out, format, args...)
 }
@@ -92,11 +92,35 @@ func Main(ctx context.Context, args []string, s *Stdio) int {
 		return exitOK
 	}
 	for _, c := range commands() {
-		if c.name == args[0] {
+		if c.name != args[0] {
+			continue
+		}
+		if c.name == "hook" || c.name == "run" { // they answer for their output themselves
 			return c.run(ctx, s, args[1:])
 		}
+		own, out := *s, &resultWriter{w: s.Out}
+		own.Out = out
+		status := c.run(ctx, &own, args[1:])
+		if status == exitOK && out.err != nil {
+			return s.fail(c.name, "%s", printable(out.err.Error()))
+		}
+		return status
 	}
 	return s.fail("", "no command %q; see hooktrail -h", args[0])
+}
+
+// A resultWriter keeps the first error: a result that nobody got is no success.
+type resultWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (r *resultWriter) Write(p []byte) (int, error) {
+	n, err := r.w.Write(p)
+	if r.err == nil {
+		r.err = err
+	}
+	return n, err
 }
 
 func usage(w io.Writer) {
@@ -126,7 +150,7 @@ func newFlags(s *Stdio, name, synopsis, about string) *flag.FlagSet {
 	return fs
 }
 
-// parse parses args. When it returns false, the command ends with the status:
+// parse parses args; flags may stand behind other words. When it returns false, the command ends with the status:
 // 0 for -h, whose text goes to standard output, 2 for wrong usage.
 func parse(s *Stdio, fs *flag.FlagSet, args []string) (status int, ok bool) {
 	for _, a := range args {
@@ -139,8 +163,23 @@ func parse(s *Stdio, fs *flag.FlagSet, args []string) (status int, ok bool) {
 			return exitOK, false
 		}
 	}
-	if err := fs.Parse(args); err != nil {
-		return exitFailure, false // flag has said what is wrong
+	words := []string{"--"}
+	for {
+		if err := fs.Parse(args); err != nil {
+			return exitFailure, false // flag has said what is wrong
+		}
+		rest := fs.Args()
+		if len(rest) == 0 {
+			break
+		}
+		if at := len(args) - len(rest); at > 0 && args[at-1] == "--" {
+			words = append(words, rest...)
+			break
+		}
+		words, args = append(words, rest[0]), rest[1:]
+	}
+	if err := fs.Parse(words); err != nil {
+		return exitFailure, false
 	}
 	return exitOK, true
 }

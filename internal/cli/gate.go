@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"hooktrail/internal/audit"
 	"hooktrail/internal/event"
 	"hooktrail/internal/gate"
 	"hooktrail/internal/reason"
@@ -121,13 +122,14 @@ func printOutcome(w io.Writer, o gate.Outcome) error {
 	return writeJSON(w, j)
 }
 
-// writeJSON writes v as one line.
-func writeJSON(w io.Writer, v any) error {
-	b, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true), jsontext.EscapeForJS(true))
+// writeJSON writes v as one line, or indented when opts say so.
+func writeJSON(w io.Writer, v any, opts ...json.Options) error {
+	opts = append(opts, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
+	b, err := json.Marshal(v, opts...)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(b, '\n'))
+	_, err = w.Write(append(audit.EscapeJSON(b), '\n'))
 	return err
 }
 

@@ -73,6 +73,8 @@ func runIngest(ctx context.Context, s *Stdio, args []string) int {
 		done, err := in.file(ctx, name)
 		if err != nil {
 			status = s.fail("ingest", "%s: %s", printable(name), printable(err.Error()))
+		}
+		if done.File == "" {
 			continue
 		}
 		if *asJSON {
@@ -178,9 +180,10 @@ func (in *ingest) file(ctx context.Context, name string) (ingested, error) {
 			return ingested{}, err
 		}
 	}
-	src, err := observe.Read(r, path, observe.Lookup{}, in.s.Now())
-	if err != nil {
-		return ingested{}, err
+	// What stood before a fault in the middle of a file is recorded all the same.
+	src, fault := observe.Read(r, path, observe.Lookup{}, in.s.Now())
+	if src == nil {
+		return ingested{}, fault
 	}
 	fresh := in.ledger.New(src.Events)
 	for at := 0; at < len(fresh); at += 256 {
@@ -196,5 +199,5 @@ func (in *ingest) file(ctx context.Context, name string) (ingested, error) {
 	return ingested{
 		File: name, Format: src.Format, Session: c.SessionID, Lines: c.Lines, Facts: len(src.Events), New: len(fresh),
 		Silent: c.Silent, Broken: c.Broken, TooLong: c.Oversize, Unknown: c.Unknown,
-	}, nil
+	}, fault
 }

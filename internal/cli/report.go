@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"hooktrail/internal/audit"
 	"hooktrail/internal/report"
 )
@@ -49,6 +51,9 @@ func runReport(ctx context.Context, s *Stdio, args []string) int {
 		*since = 24 * time.Hour
 	}
 	var from time.Time
+	if *since < 0 {
+		return s.fail("report", "--since %v lies in the future", *since)
+	}
 	if *since > 0 {
 		from = s.Now().Add(-*since)
 	}
@@ -184,12 +189,23 @@ func (s *Stdio) bold(text string) string {
 	return text
 }
 
+// numbers are the columns that are numbers in JSON, or missing: a filter such as
+// .n > 3 holds for every text.
+var numbers = map[string]bool{
+	"n": true, "sessions": true, "users": true, "calls": true, "runs": true, "p95Ms": true, "deadlineMs": true,
+	"durationMs": true, "exitCode": true, "stopped": true, "blocked": true, "rate": true, "missing": true, "doubles": true, "seq": true,
+}
+
 func reportJSON(s *Stdio, sections []report.Section) error {
 	for _, sec := range sections {
 		for _, row := range sec.Rows {
-			o := map[string]string{"section": sec.Title}
+			o := map[string]any{"section": sec.Title}
 			for i, c := range sec.Columns {
-				o[c] = row[i]
+				if !numbers[c] {
+					o[c] = row[i]
+				} else if v := jsontext.Value(row[i]); v.Kind() == '0' && v.IsValid() {
+					o[c] = v
+				}
 			}
 			if err := writeJSON(s.Out, o); err != nil {
 				return err

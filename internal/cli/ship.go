@@ -154,6 +154,9 @@ func shipOnce(ctx context.Context, s *Stdio, o ship.Options, asJSON bool) int {
 			_, _ = fmt.Fprintf(s.Err, "hint: %s is made by the first hook call; see --log\n", o.Log)
 		}
 		return exitFailure
+	case res.Purged > 0:
+		_, _ = fmt.Fprintf(s.Err, "hooktrail ship: %d events are not in the stream: it was purged, and the server takes them for copies of what it had\nhint: hooktrail ship --rescan sends them when the stream's duplicate window is over (10m unless it was made otherwise)\n", res.Purged)
+		return exitFindings
 	case res.Left > 0:
 		_, _ = fmt.Fprintf(s.Err, "hooktrail ship: %d events are too large for the server's payload limit and were left in the log\n", res.Left)
 		return exitFindings
@@ -168,6 +171,9 @@ func shipSummary(r ship.Result) string {
 	t := fmt.Sprintf("%d events acknowledged", r.Acked)
 	if r.Present > 0 {
 		t += fmt.Sprintf(", %d were in the stream already", r.Present)
+	}
+	if r.Anew {
+		t += ", the stream had lost what it held and was offered the whole log again"
 	}
 	if r.Shortened > 0 {
 		t += fmt.Sprintf(", %d shortened to fit the server's payload limit", r.Shortened)

@@ -2,7 +2,10 @@ package observe
 
 import (
 	"bytes"
+	"math"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,10 +25,24 @@ const (
 )
 
 // tolerant reads records as the host does: the last of two equal names counts,
-// and bad UTF-8 is no fault.
-func tolerant() json.Options {
-	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
+// and bad UTF-8 is no fault. A number that is not whole, or no number, costs
+// itself and not the record.
+func tolerant() json.Options { return tolerantOptions() }
+
+var tolerantOptions = sync.OnceValue(func() json.Options {
+	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, to **int64) error {
+			v, err := d.ReadValue()
+			if err != nil {
+				return err
+			}
+			*to = nil
+			if f, err := strconv.ParseFloat(string(v), 64); v.Kind() == '0' && err == nil && math.Abs(f) < 1<<53 {
+				*to = ptr(int64(f))
+			}
+			return nil
+		})))
+})
 
 type hookAnswer struct {
 	Continue           *bool          `json:"continue"`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,13 +21,14 @@ const maxRecord = 64 << 20
 
 // A Source is what a file of the host's records tells.
 type Source struct {
-	Format string // transcript, stream-json, otlp
+	Format string // transcript, stream-json, otlp; empty for a file without a byte
 	Events []*audit.Event
 	Counts Counts
 }
 
 // Read reads a file of the host's records: a transcript, stream-json or OTLP
-// JSON logs, gzipped or not. The format is told from the first lines. path
+// JSON logs, gzipped or not. With an error in the middle of the file it returns
+// what stood before it as well. The format is told from the first lines. path
 // stands in the events of a transcript; now is the time of records without one.
 func Read(r io.Reader, path string, l Lookup, now time.Time) (*Source, error) {
 	br := bufio.NewReaderSize(r, 1<<20)
@@ -40,6 +42,9 @@ func Read(r io.Reader, path string, l Lookup, now time.Time) (*Source, error) {
 	head, err := br.Peek(1 << 20)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return nil, fmt.Errorf("read records: %w", err)
+	}
+	if len(head) == 0 {
+		return &Source{Format: "empty"}, nil
 	}
 	format := formatOf(head)
 	src := &Source{Format: format}
@@ -60,6 +65,7 @@ func Read(r io.Reader, path string, l Lookup, now time.Time) (*Source, error) {
 	default:
 		return nil, errors.New("this is no transcript, no stream-json and no OTLP JSON that is known")
 	}
+	src.Events = once(src.Events)
 	for _, e := range src.Events {
 		if e.Time.IsZero() {
 			e.Time = now
@@ -73,6 +79,17 @@ func Read(r io.Reader, path string, l Lookup, now time.Time) (*Source, error) {
 		src.Events = append(src.Events, unknownShape(s, fmt.Sprintf("A %s is not of a shape that is known: of %d lines %d could be read.", format, src.Counts.Lines, src.Counts.Known)))
 	}
 	return src, nil
+}
+
+// once leaves out the events of records that stand in the file again, as they do
+// when a session is resumed or the file was written twice over.
+func once(events []*audit.Event) []*audit.Event {
+	seen := make(map[string]bool, len(events))
+	return slices.DeleteFunc(events, func(e *audit.Event) bool {
+		again := e.EventID != "" && seen[e.EventID]
+		seen[e.EventID] = true
+		return again
+	})
 }
 
 // formatOf tells the format from the first lines.
@@ -91,7 +108,10 @@ func formatOf(head []byte) string {
 			break
 		}
 		if json.Unmarshal(line, &r, tolerant()) != nil {
-			continue
+			all, _ := recordsOf(line)
+			if len(all) == 0 || json.Unmarshal(all[0], &r, tolerant()) != nil {
+				continue
+			}
 		}
 		switch {
 		case r.Resources != nil || r.Attributes != nil && r.Type == "":
@@ -124,7 +144,12 @@ func eachLine(br *bufio.Reader, c *Counts, fn func([]byte)) error {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if b := bytes.TrimSpace(line); len(b) > 0 {
+		switch b := bytes.TrimSpace(line); {
+		case len(b) == 0:
+		case errors.Is(err, io.EOF) && !jsontext.Value(bytes.Trim(b, filling)).IsValid(tolerant()):
+			c.Lines++ // it is being written; a piece of it would look whole
+			c.Broken++
+		default:
 			fn(b)
 		}
 		if long {

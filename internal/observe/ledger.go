@@ -7,6 +7,27 @@ import "hooktrail/internal/audit"
 type Ledger struct {
 	have map[class]int // with the call they belong to
 	lone map[class]int // those whose source named no call
+	// runs are the sessions of facts by what stays the same when a session is
+	// forked: its records are copied then, under another session's id.
+	runs map[run]string
+}
+
+// A run is a fact without its session.
+type run struct {
+	class
+	at   int64
+	hook string
+}
+
+func runOf(e *audit.Event, c class) run {
+	c.session = ""
+	return run{c, e.Time.UnixNano(), e.HookName}
+}
+
+// copied tells whether the fact is on record under another session.
+func (l *Ledger) copied(e *audit.Event, c class) bool {
+	session, ok := l.runs[runOf(e, c)]
+	return ok && session != c.session
 }
 
 // Add counts an event of the log. Events that are no facts do not count.
@@ -16,13 +37,16 @@ func (l *Ledger) Add(e *audit.Event) {
 		return
 	}
 	if l.have == nil {
-		l.have, l.lone = map[class]int{}, map[class]int{}
+		l.have, l.lone, l.runs = map[class]int{}, map[class]int{}, map[run]string{}
 	}
 	if c.toolUse == "" {
 		l.lone[c]++
 		return
 	}
 	l.have[c]++
+	if r := runOf(e, c); l.runs[r] == "" {
+		l.runs[r] = c.session
+	}
 }
 
 // New returns the events of one source that are not on record yet, and adds
@@ -38,7 +62,7 @@ func (l *Ledger) New(events []*audit.Event) []*audit.Event {
 			fresh = append(fresh, e)
 		case c.toolUse == "":
 			loose = append(loose, e)
-		case take(have, c):
+		case take(have, c), l.copied(e, c):
 		default:
 			anon := c
 			anon.toolUse = ""

@@ -157,17 +157,16 @@ func (ob *Observer) transcript(ctx context.Context, p payload, s *state, path st
 		delete(s.Got, path) // it is told anew; what is on record stays on record
 	}
 	t := transcriptReader{lookup: ob.o.Lookup, path: path, session: p.session, open: c.Open, order: c.Order}
-	var events []*audit.Event
-	skipped, err := c.readNew(ctx, f, ob.o.MaxBytes, func(line []byte) {
-		for _, e := range t.line(line) {
-			if e.Time.IsZero() {
-				e.Time = ob.o.Now()
-			}
-			if s.fresh(e, path) {
-				events = append(events, e)
-			}
+	var told, events []*audit.Event
+	skipped, err := c.readNew(ctx, f, ob.o.MaxBytes, func(line []byte) { told = append(told, t.line(line)...) })
+	for _, e := range once(told) {
+		if e.Time.IsZero() {
+			e.Time = ob.o.Now()
 		}
-	})
+		if s.fresh(e, path) {
+			events = append(events, e)
+		}
+	}
 	c.Open, c.Order = t.open, t.order
 	if (err != nil || skipped > 0 || t.counts.unreadable()) && !c.Told {
 		c.Told = true

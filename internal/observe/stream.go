@@ -70,10 +70,25 @@ type streamLine struct {
 func (t *streamReader) line(b []byte) {
 	t.counts.Lines++
 	var r streamLine
-	if json.Unmarshal(b, &r, tolerant()) != nil || r.Type == "" {
-		t.counts.Broken++
+	if json.Unmarshal(b, &r, tolerant()) == nil && r.Type != "" {
+		t.record(r)
 		return
 	}
+	all, torn := recordsOf(b)
+	if torn {
+		t.counts.Broken++
+	}
+	for _, one := range all {
+		var r streamLine
+		if json.Unmarshal(one, &r, tolerant()) != nil || r.Type == "" {
+			t.counts.Broken++
+			continue
+		}
+		t.record(r)
+	}
+}
+
+func (t *streamReader) record(r streamLine) {
 	if t.counts.SessionID == "" {
 		t.counts.SessionID = r.SessionID
 	}

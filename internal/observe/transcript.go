@@ -116,10 +116,26 @@ var quiet = []string{
 func (t *transcriptReader) line(b []byte) []*audit.Event {
 	t.counts.Lines++
 	var r record
-	if err := json.Unmarshal(b, &r, tolerant()); err != nil || r.Type == "" {
-		t.counts.Broken++
-		return nil
+	if json.Unmarshal(b, &r, tolerant()) == nil && r.Type != "" {
+		return t.record(b, r)
 	}
+	all, torn := recordsOf(b)
+	if torn {
+		t.counts.Broken++
+	}
+	var events []*audit.Event
+	for _, one := range all {
+		var r record
+		if json.Unmarshal(one, &r, tolerant()) != nil || r.Type == "" {
+			t.counts.Broken++
+			continue
+		}
+		events = append(events, t.record(one, r)...)
+	}
+	return events
+}
+
+func (t *transcriptReader) record(b []byte, r record) []*audit.Event {
 	if t.counts.SessionID == "" {
 		t.counts.SessionID = r.SessionID
 	}

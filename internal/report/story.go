@@ -45,16 +45,25 @@ func (s *Story) Add(r *Row) {
 
 // Title names the call.
 func (s *Story) Title() string {
+	st := s.call()
+	if st.Tool == "" {
+		return s.ID
+	}
+	what := st.Command
+	if what == "" {
+		what = st.Target
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s: %s %s (session %s)", s.ID, st.Tool, what, st.Session))
+}
+
+// call returns the first step that names the tool, or the zero value.
+func (s *Story) call() Step {
 	for _, st := range s.Steps {
 		if st.Tool != "" {
-			what := st.Command
-			if what == "" {
-				what = st.Target
-			}
-			return strings.TrimSpace(fmt.Sprintf("%s: %s %s (session %s)", s.ID, st.Tool, what, st.Session))
+			return st
 		}
 	}
-	return s.ID
+	return Step{}
 }
 
 // Text is the step as a sentence.
@@ -192,6 +201,10 @@ func (s *Story) Findings() []Finding {
 // A StoryJSON is the story for machines.
 type StoryJSON struct {
 	ToolUseID  string        `json:"toolUseId"`
+	SessionID  string        `json:"sessionId,omitempty"`
+	Tool       string        `json:"tool,omitempty"`
+	Command    string        `json:"command,omitempty"`
+	Target     string        `json:"target,omitempty"`
 	Ran        bool          `json:"ran"`
 	Conclusion string        `json:"conclusion"`
 	Steps      []StepJSON    `json:"steps"`
@@ -224,7 +237,11 @@ type FindingJSON struct {
 
 // JSON returns the story for machines.
 func (s *Story) JSON() StoryJSON {
-	out := StoryJSON{ToolUseID: s.ID, Ran: s.Ran(), Conclusion: s.Conclusion(), Steps: []StepJSON{}, Findings: []FindingJSON{}}
+	call := s.call()
+	out := StoryJSON{
+		ToolUseID: s.ID, SessionID: call.Session, Tool: call.Tool, Command: call.Command, Target: call.Target,
+		Ran: s.Ran(), Conclusion: s.Conclusion(), Steps: []StepJSON{}, Findings: []FindingJSON{},
+	}
 	if len(s.Steps) == 0 {
 		out.Conclusion = "The log knows nothing of this call."
 	}

@@ -101,6 +101,26 @@ func (r *running) get(path string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
+// A host that announces more than it sends gets its answer when there is one, not
+// when the rest of its body has timed out.
+func TestTheAnswerWaitsForNoRest(t *testing.T) {
+	r := run(t, Options{Handler: func(_ context.Context, in io.Reader) answer.Reply {
+		b := make([]byte, 8)
+		n, err := io.ReadFull(in, b)
+		require.NoError(t, err)
+		return answer.Reply{Stdout: []byte(`{"got":"` + string(b[:n]) + `"}`)}
+	}})
+	c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	require.NoError(t, err)
+	defer c.Close() //nolint:errcheck // a test
+	require.NoError(t, c.SetDeadline(time.Now().Add(bodyTimeout-3*time.Second)))
+	_, err = fmt.Fprintf(c, "POST /hook HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\nan event", testToken)
+	require.NoError(t, err)
+	all, err := io.ReadAll(c)
+	require.NoError(t, err)
+	require.Contains(t, string(all), `{"got":"an event"}`)
+}
+
 func TestTokenIsAskedFor(t *testing.T) {
 	var calls atomic.Int32
 	r := run(t, Options{Handler: func(context.Context, io.Reader) answer.Reply { calls.Add(1); return answer.Reply{} }})

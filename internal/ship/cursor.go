@@ -42,6 +42,9 @@ type Cursor struct {
 	InFlight time.Time `json:"inFlight,omitzero"`
 	LastAck  time.Time `json:"lastAck,omitzero"`
 	Trouble  Trouble   `json:"trouble,omitzero"`
+	// StreamSeq is the stream's sequence number of the last message stored. A
+	// later one is higher, unless the stream lost messages.
+	StreamSeq uint64 `json:"streamSeq,omitzero"`
 }
 
 // Trouble is the state of an outage; the zero value is none.

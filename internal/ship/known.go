@@ -26,6 +26,7 @@ type known struct {
 	seed  maphash.Seed
 	hosts map[string]bool
 	ids   map[uint64]struct{}
+	blind bool // the account may not read
 }
 
 func newKnown(since time.Time) *known {
@@ -41,17 +42,30 @@ func (k *known) has(ctx context.Context, o *Options, m Meta) (bool, error) {
 			// Nothing is asked now; a later host's older lines ask for it.
 			return false, nil
 		}
-		k.hosts[m.Host] = true
-		err := walk(ctx, o, Token(m.Host), k.since, true, func(msg jetstream.Msg) error {
-			k.ids[maphash.String(k.seed, msg.Headers().Get(jetstream.MsgIDHeader))] = struct{}{}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errNoRead) {
+		if err := k.ask(ctx, o, m.Host); err != nil {
 			return false, err
 		}
 	}
+	return k.holds(m), nil
+}
+
+// ask reads which events of a host the stream has.
+func (k *known) ask(ctx context.Context, o *Options, host string) error {
+	k.hosts[host] = true
+	err := walk(ctx, o, Token(host), k.since, true, func(msg jetstream.Msg) error {
+		k.ids[maphash.String(k.seed, msg.Headers().Get(jetstream.MsgIDHeader))] = struct{}{}
+		return nil
+	})
+	if errors.Is(err, errNoRead) {
+		k.blind = true
+		return nil
+	}
+	return err
+}
+
+func (k *known) holds(m Meta) bool {
 	_, ok := k.ids[maphash.String(k.seed, m.EventID)]
-	return ok, nil
+	return ok
 }
 
 // errNoRead says that the account may not read the stream.

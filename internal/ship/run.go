@@ -122,13 +122,20 @@ func (s *shipper) attempt(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	return s.pass(ctx)
+	err := s.pass(ctx)
+	if errors.Is(err, errAnew) {
+		if err = s.start(ctx); err == nil {
+			err = s.pass(ctx)
+		}
+	}
+	return err
 }
 
 // start opens the log at the cursor and connects.
 func (s *shipper) start(ctx context.Context) error {
 	s.l.close()
 	s.l, s.queue, s.bytes = nil, nil, 0
+	s.settled = s.c.StreamSeq
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -159,7 +166,13 @@ func (s *shipper) follow(ctx context.Context, caughtUp func()) error {
 	defer tick.Stop()
 	idle := false
 	for {
-		if err := s.passWithin(ctx); err != nil {
+		err := s.passWithin(ctx)
+		if errors.Is(err, errAnew) {
+			if err = s.start(ctx); err == nil {
+				err = s.passWithin(ctx)
+			}
+		}
+		if err != nil {
 			return err
 		}
 		if !idle {

@@ -23,6 +23,12 @@ type Result struct {
 	Shortened  uint64 `json:"shortened"`  // cut to fit the server's limit
 	Left       uint64 `json:"left"`       // too large for the server even so
 	Unreadable uint64 `json:"unreadable"` // lines of the log that are no events
+	// Purged counts events that the server took for copies of messages that it
+	// no longer has: it remembers the ids of a purged stream for a while.
+	Purged uint64 `json:"purged"`
+	// Anew is set when the stream was found to have lost what it had
+	// acknowledged, and the whole log was offered again.
+	Anew bool `json:"anew"`
 	// ByOther is set when another shipper did the work.
 	ByOther bool `json:"byOther"`
 }
@@ -44,6 +50,12 @@ type shipper struct {
 	tail []byte
 	// known is what the stream was found to hold. Nil when that need not be asked.
 	known *known
+	// settled is Cursor.StreamSeq from before the lines on their way: those can be
+	// stored in another order, when one had to be sent again in short.
+	settled uint64
+	// doubted are events that the stream had not before they were sent and that
+	// the server called copies.
+	doubted []Meta
 	// leftNow counts what was left behind and is not in the log's events yet.
 	leftNow uint64
 	noted   bool // an event was recorded since the log's end was seen
@@ -90,7 +102,10 @@ func (s *shipper) pass(ctx context.Context) error {
 		if err := s.drain(ctx); err != nil {
 			return err
 		}
-		s.c.InFlight = time.Time{}
+		if err := s.checkDoubted(ctx); err != nil {
+			return err
+		}
+		s.c.InFlight, s.settled = time.Time{}, s.c.StreamSeq
 		if err := s.save(); err != nil {
 			return err
 		}
@@ -191,14 +206,14 @@ func (s *shipper) reap(ctx context.Context) error {
 	for len(s.queue) > 0 {
 		it := &s.queue[0]
 		if it.ack == nil {
-			if err := s.done(ctx); err != nil {
+			if err := s.done(ctx, nil); err != nil {
 				return err
 			}
 			continue
 		}
 		select {
-		case <-it.ack.Ok():
-			if err := s.done(ctx); err != nil {
+		case ack := <-it.ack.Ok():
+			if err := s.done(ctx, ack); err != nil {
 				return err
 			}
 		case err := <-it.ack.Err():
@@ -225,18 +240,18 @@ func (s *shipper) drain(ctx context.Context) error {
 func (s *shipper) settle(ctx context.Context) error {
 	it := &s.queue[0]
 	if it.ack == nil {
-		return s.done(ctx)
+		return s.done(ctx, nil)
 	}
 	select { // the common case, without a timer
-	case <-it.ack.Ok():
-		return s.done(ctx)
+	case ack := <-it.ack.Ok():
+		return s.done(ctx, ack)
 	default:
 	}
 	stall := time.NewTimer(s.o.Stall)
 	defer stall.Stop()
 	select {
-	case <-it.ack.Ok():
-		return s.done(ctx)
+	case ack := <-it.ack.Ok():
+		return s.done(ctx, ack)
 	case err := <-it.ack.Err():
 		return s.refused(err)
 	case <-s.l.failed:
@@ -277,8 +292,9 @@ func (s *shipper) refused(err error) error {
 // coreLimit is what the core of an event with its headers needs at most.
 const coreLimit = 1 << 10
 
-// done moves the cursor over the first of the queue.
-func (s *shipper) done(ctx context.Context) error {
+// done moves the cursor over the first of the queue. ack is nil when it was not
+// sent.
+func (s *shipper) done(ctx context.Context, ack *jetstream.PubAck) error {
 	it := s.queue[0]
 	s.queue[0] = item{}
 	s.queue = s.queue[1:]
@@ -306,6 +322,9 @@ func (s *shipper) done(ctx context.Context) error {
 			s.result.Shortened++
 		}
 		s.recovered(ctx)
+		if err := s.look(ctx, ack, it.line.meta); err != nil {
+			return err
+		}
 	}
 	if now.Sub(s.saved) >= saveEvery {
 		if !s.c.InFlight.IsZero() {

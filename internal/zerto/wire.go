@@ -1,6 +1,7 @@
 package zerto
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,8 +13,9 @@ import (
 
 // decode reads one JSON value of the ZVM. Names match without regard to case,
 // since versions differ in it; two names that differ in case only are an error.
+// A byte order mark in front is dropped: libraries of .NET like to write one.
 func decode(b []byte, into any) error {
-	return json.Unmarshal(b, into, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true))
+	return json.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), into, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // A text is a string that some versions send as a number or null.

@@ -50,6 +50,9 @@ func TestDecodeRows(t *testing.T) {
 	require.Equal(t, "9007199254740993", cps[0].id(), "all digits")
 	require.True(t, cps[0].TimeStamp.IsZero())
 
+	require.NoError(t, decode([]byte("\ufeff"+`[{"Tag":"x"}]`), &cps))
+	require.Equal(t, "x", string(cps[0].Tag))
+
 	// Two readers would see two tags.
 	require.Error(t, decode([]byte(`[{"Tag":"a","tag":"b"}]`), &cps))
 	require.Error(t, decode([]byte(`[{"Tag":"a","Tag":"b"}]`), &cps))
