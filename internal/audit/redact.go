@@ -1,6 +1,9 @@
 package audit
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // mask stands where a secret stood.
 const mask = "[redacted]"
@@ -51,6 +54,7 @@ type span struct{ from, to int }
 type scanner struct {
 	s     string
 	spans []span // in order, without overlap
+	due   []span // to be masked when the scan comes there, in order
 
 	// Of the command whose words are being read:
 	tool  flags  // its secret flags
@@ -93,8 +97,10 @@ func (sc *scanner) hide(from, to int) int {
 func (sc *scanner) scan() {
 	s := sc.s
 	for i := 0; i < len(s); {
-		next := i + 1
+		next, before := i+1, len(sc.due)
 		switch c := s[i]; {
+		case len(sc.due) > 0 && sc.due[0].from <= i:
+			next = sc.overdue(i)
 		case isWord(c):
 			next = sc.word(i)
 		case c == '-':
@@ -115,8 +121,34 @@ func (sc *scanner) scan() {
 		case c == '\n':
 			sc.command()
 		}
+		if next == i && len(sc.due) < before { // nothing was masked
+			continue
+		}
 		i = max(next, i+1)
 	}
+}
+
+// later masks from..to when the scan comes there; what stands before may hold
+// secrets of its own. With to zero it is the word at from.
+func (sc *scanner) later(from, to int) {
+	at := len(sc.due)
+	for at > 0 && sc.due[at-1].from > from {
+		at--
+	}
+	sc.due = slices.Insert(sc.due, at, span{from, to})
+}
+
+// overdue masks what is due at i.
+func (sc *scanner) overdue(i int) int {
+	p := sc.due[0]
+	sc.due = sc.due[1:]
+	switch {
+	case p.to == 0 && p.from == i:
+		return max(i, sc.value(i, valueShell))
+	case p.to > i && !safeValue(sc.s[i:p.to]):
+		return sc.hide(i, p.to)
+	}
+	return i // read past already, or nothing to mask
 }
 
 // command begins a new command.
@@ -328,7 +360,8 @@ func (sc *scanner) flag(i int) int {
 	}
 	if name == "secret" && sc.last == "set" { // set --secret NAME VALUE
 		if all := sc.arguments(end); len(all) > 1 {
-			return sc.value(all[1].at, valueShell)
+			sc.later(all[1].at, 0)
+			return from
 		}
 	}
 	v, ok := argument(s, end)

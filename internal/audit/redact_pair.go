@@ -202,7 +202,8 @@ func (sc *scanner) userOrBasic(v int) int {
 	if end == from || end+1 >= len(s) || s[end] != ':' || strings.IndexByte(" /\\$\n", s[end+1]) >= 0 {
 		return v
 	}
-	return sc.value(end+1, valueShell)
+	sc.later(end+1, 0)
+	return from
 }
 
 // valueName tells whether a member holds what another one names.

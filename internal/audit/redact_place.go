@@ -60,7 +60,8 @@ func (sc *scanner) placed(last, word string, end int) int {
 				nth--
 			}
 			if nth == 0 {
-				return sc.value(a.at, valueShell)
+				sc.later(a.at, 0)
+				break
 			}
 		}
 	}
@@ -107,7 +108,8 @@ func (sc *scanner) netUse(end int) int {
 		if a.flag(sc.s) || a.to == a.from || word[0] == '\\' || sc.s[a.at] == '\\' || word == "*" || len(word) == 2 && word[1] == ':' {
 			continue
 		}
-		return sc.value(a.at, valueShell)
+		sc.later(a.at, 0)
+		break
 	}
 	return end
 }
@@ -117,7 +119,8 @@ func (sc *scanner) htpasswd(end int) int {
 	all := sc.arguments(end)
 	for _, a := range all {
 		if sc.s[a.at] == '-' && strings.Contains(sc.s[a.from:a.to], "b") {
-			return sc.value(all[len(all)-1].at, valueShell)
+			sc.later(all[len(all)-1].at, 0)
+			break
 		}
 	}
 	return end
@@ -137,10 +140,8 @@ func (sc *scanner) oracle(end int) int {
 		}
 		from := a.from + user + 1
 		to := run(s, from, func(c byte) bool { return c > ' ' && c != '@' && c != ';' && c != '\'' })
-		if safeValue(s[from:to]) {
-			return end
-		}
-		return sc.hide(from, to)
+		sc.later(from, to)
+		break
 	}
 	return end
 }

@@ -37,11 +37,11 @@ func (sc *scanner) wordEnd(v int, kind valueKind) int {
 
 // cookies masks NAME=VALUE; a word without = is the name of a file.
 func (sc *scanner) cookies(v int) int {
-	from, to, next := shellWord(sc.s, v)
-	if n := strings.IndexByte(sc.s[from:to], '='); n >= 0 && !safeValue(sc.s[from+n+1:to]) {
-		sc.hide(from+n+1, to)
+	from, to, _ := shellWord(sc.s, v)
+	if n := strings.IndexByte(sc.s[from:to], '='); n >= 0 {
+		sc.later(from+n+1, to)
 	}
-	return next
+	return v
 }
 
 // encodedPair handles name%3Dvalue and name%3Avalue: a pair inside of a URL.

@@ -133,29 +133,22 @@ func bundled(user, name string) bool {
 }
 
 // userPass masks the password of USER:PASSWORD, USER%PASSWORD or USER,PASSWORD.
+// The user may be a token.
 func (sc *scanner) userPass(v int) int {
-	from, to, next := shellWord(sc.s, v)
-	if n := strings.IndexAny(sc.s[from:to], ":%,"); n >= 0 {
-		if strings.HasPrefix(sc.s[from+n:to], "://") {
-			return v // it is a URL, which is looked at as one
-		}
-		if !safeValue(sc.s[from+n+1 : to]) {
-			sc.hide(from+n+1, to)
-		}
+	from, to, _ := shellWord(sc.s, v)
+	if n := strings.IndexAny(sc.s[from:to], ":%,"); n >= 0 && !strings.HasPrefix(sc.s[from+n:to], "://") {
+		sc.later(from+n+1, to)
 	}
-	return next
+	return v
 }
 
 // proxy masks the password of USER:PASSWORD@HOST without a scheme.
 func (sc *scanner) proxy(v int) int {
-	from, to, next := shellWord(sc.s, v)
+	from, to, _ := shellWord(sc.s, v)
 	word := sc.s[from:to]
 	colon, at := strings.IndexByte(word, ':'), strings.LastIndexByte(word, '@')
-	if colon < 0 || at < colon || strings.HasPrefix(word[colon:], "://") {
-		return v
+	if colon >= 0 && at > colon && !strings.HasPrefix(word[colon:], "://") {
+		sc.later(from+colon+1, from+at)
 	}
-	if !safeValue(word[colon+1 : at]) {
-		sc.hide(from+colon+1, from+at)
-	}
-	return next
+	return v
 }
