@@ -50,6 +50,33 @@ func TestRotationBySize(t *testing.T) {
 	require.Equal(t, []string{"1 deleted"}, verify(t, l.Path()))
 }
 
+// TestRotationTellsTheHeadFirst: a writer killed behind the rename leaves a head
+// that leads to the old file's end, however far behind it was before.
+func TestRotationTellsTheHeadFirst(t *testing.T) {
+	limit := int64(3000)
+	l := newLog(t, Options{RotateBytes: &limit})
+	record(t, l, 1)
+	old, err := os.ReadFile(l.Path() + ".head")
+	require.NoError(t, err)
+	record(t, l, 1)
+	require.NoError(t, os.WriteFile(l.Path()+".head", old, 0o600))
+	w := &writer{log: l, ctx: t.Context(), path: l.Path()}
+	defer w.close()
+	require.NoError(t, w.open())
+	require.NoError(t, w.settle())
+	_, err = w.moveAway()
+	require.NoError(t, err)
+	b, err := os.ReadFile(l.Path() + ".head")
+	require.NoError(t, err)
+	h, ok := decodeHead(b)
+	require.True(t, ok)
+	require.EqualValues(t, 3, h.seq) // opened and two events
+	f, err := os.Open(l.Path() + ".000000000003")
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	require.Equal(t, h.hash, (&writer{f: f, size: h.end}).lineBefore(h.end, h.last))
+}
+
 func TestRotationNeverSplitsABatchNorLoops(t *testing.T) {
 	limit := int64(10) // smaller than any line
 	l := newLog(t, Options{RotateBytes: &limit})

@@ -107,6 +107,31 @@ func TestNextEventAfterDamage(t *testing.T) {
 			record(t, newLog(t, Options{Path: p}), 1)
 			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
 		}, "rotated", nil, false},
+		{"killed writers: the head is two lines behind a file that was renamed", func(t *testing.T, p string) {
+			old, err := os.ReadFile(p + ".head")
+			require.NoError(t, err)
+			record(t, newLog(t, Options{Path: p}), 2)
+			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
+			require.NoError(t, os.Rename(p, p+".1"))
+		}, "rotated", nil, false},
+		{"killed writers: the head is two lines behind, and a new file begins", func(t *testing.T, p string) {
+			old, err := os.ReadFile(p + ".head")
+			require.NoError(t, err)
+			record(t, newLog(t, Options{Path: p}), 2)
+			require.NoError(t, os.Rename(p, p+".1"))
+			record(t, newLog(t, Options{Path: p}), 1)
+			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
+		}, "rotated", nil, false},
+		{"killed writers: the head is two lines behind a copy", func(t *testing.T, p string) {
+			old, err := os.ReadFile(p + ".head")
+			require.NoError(t, err)
+			record(t, newLog(t, Options{Path: p}), 2)
+			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
+			b, err := os.ReadFile(p)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(p+".1", b, 0o600))
+			require.NoError(t, os.Truncate(p, 0))
+		}, "truncated", nil, false},
 		{"log and head removed, an older file is left", func(t *testing.T, p string) {
 			require.NoError(t, os.Rename(p, p+".1"))
 			require.NoError(t, os.Remove(p+".head"))
