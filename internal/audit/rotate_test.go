@@ -175,3 +175,29 @@ func TestScanIsBounded(t *testing.T) {
 		"4@3145732 len 1 torn false long false", "5@3145734 len 4 torn true long false",
 	}, got)
 }
+
+// TestAFileThatIsBeingPacked is seen while gzip has not written its header yet,
+// and while it is at work.
+func TestAFileThatIsBeingPacked(t *testing.T) {
+	limit := int64(3000)
+	l := newLog(t, Options{RotateBytes: &limit})
+	record(t, l, 10)
+	old := l.Path() + ".000000000004"
+	b, err := os.ReadFile(old)
+	require.NoError(t, err)
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	_, err = z.Write(b)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	for _, n := range []int{0, 5, buf.Len() / 2, buf.Len()} {
+		require.NoError(t, os.WriteFile(old+".gz", buf.Bytes()[:n], 0o600))
+		require.Empty(t, verify(t, l.Path()), n)
+		require.NotContains(t, names(t, l.Path()), filepath.Base(old)+".gz")
+	}
+	// One that stays so, alone, is a fault.
+	require.NoError(t, os.Remove(old))
+	require.NoError(t, os.Truncate(old+".gz", 5))
+	_, err = Verify(t.Context(), l.Path())
+	require.Error(t, err)
+}
