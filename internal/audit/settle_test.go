@@ -86,6 +86,9 @@ func TestNextEventAfterDamage(t *testing.T) {
 		{"a damaged head", func(t *testing.T, p string) {
 			rewrite(t, p+".head", func(b []byte) []byte { b[30]++; return b })
 		}, "recovered", nil, false},
+		{"a head that is too long", func(t *testing.T, p string) {
+			rewrite(t, p+".head", func(b []byte) []byte { return append(b, "more"...) })
+		}, "recovered", nil, false},
 		{"an empty head", func(t *testing.T, p string) { require.NoError(t, os.Truncate(p+".head", 0)) }, "recovered", nil, false},
 		{"a killed writer: the head is one line behind", func(t *testing.T, p string) {
 			old, err := os.ReadFile(p + ".head")

@@ -130,6 +130,9 @@ func (w *writer) seed() error {
 	if err := w.remember(h); err != nil {
 		return err
 	}
+	if err := w.headFile.Truncate(headSize); err != nil { // a damaged one may be longer, which no write mends
+		return err
+	}
 	w.dirty = true
 	return w.headFile.Sync()
 }
