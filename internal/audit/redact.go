@@ -38,12 +38,19 @@ func Redact(s string) string {
 // masked goes through s once, and through what it reads as without escapes if
 // there is nothing to mask in s itself.
 func masked(s string) string {
-	for _, view := range [...]func(string) string{asIs, unescaped} {
-		sc := scanner{s: view(s)}
-		sc.scan()
-		if len(sc.spans) > 0 {
-			return sc.apply()
-		}
+	sc := scanner{s: s}
+	sc.scan()
+	if len(sc.spans) > 0 {
+		return sc.apply()
+	}
+	plain := unescaped(s)
+	if plain == s {
+		return s
+	}
+	sc = scanner{s: plain}
+	sc.scan()
+	if len(sc.spans) > 0 {
+		return sc.apply()
 	}
 	return s
 }

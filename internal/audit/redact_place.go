@@ -22,7 +22,6 @@ func (sc *scanner) placed(last, word string, end int) int {
 		}
 		return end
 	}
-	nth := 0
 	switch word {
 	case "secret", "secrets", "kinit", "cryptsetup", "passwd", "chpasswd":
 		sc.feed = true
@@ -34,26 +33,16 @@ func (sc *scanner) placed(last, word string, end int) int {
 		sc.feed = last == "pass"
 	case "put":
 		sc.store = last == "kv"
-	}
-	switch last + " " + word {
-	case "rclone obscure", "operator unseal", "ngrok authtoken", "add authtoken", "vault encrypt_string", "nuget setapikey",
-		"cargo login", "bw unlock", "ConvertTo SecureString", "openssl passwd", "cli AUTH", "set requirepass":
-		nth = 1
-	case "rabbitmqctl add_user", "rabbitmqctl change_password", "bw login", "net user":
-		nth = 2
-	case "alias set": // mc alias set NAME URL KEY SECRET
-		nth = 4
-	case "net use":
-		return sc.netUse(end)
-	}
-	switch word {
-	case "wpa_passphrase":
-		nth = 2
+	case "use":
+		if last == "net" {
+			return sc.netUse(end)
+		}
 	case "htpasswd":
 		return sc.htpasswd(end)
 	case "sqlplus", "sqlldr", "expdp", "impdp":
 		return sc.oracle(end)
 	}
+	nth := nthArgument(last, word)
 	if nth > 0 {
 		for _, a := range sc.arguments(end) {
 			if !a.flag(s) {
@@ -66,6 +55,56 @@ func (sc *scanner) placed(last, word string, end int) int {
 		}
 	}
 	return end
+}
+
+// nthArgument returns which of the arguments behind a word is a secret, given
+// the word before it. Zero means none.
+func nthArgument(last, word string) int {
+	before, nth := "", 1
+	switch word {
+	case "wpa_passphrase":
+		return 2
+	case "obscure":
+		before = "rclone"
+	case "unseal":
+		before = "operator"
+	case "authtoken":
+		if last == "add" {
+			return 1
+		}
+		before = "ngrok"
+	case "encrypt_string":
+		before = "vault"
+	case "setapikey":
+		before = "nuget"
+	case "login":
+		if last == "bw" {
+			return 2
+		}
+		before = "cargo"
+	case "unlock":
+		before = "bw"
+	case "SecureString":
+		before = "ConvertTo"
+	case "passwd":
+		before = "openssl"
+	case "AUTH":
+		before = "cli"
+	case "requirepass":
+		before = "set"
+	case "add_user", "change_password":
+		before, nth = "rabbitmqctl", 2
+	case "user":
+		before, nth = "net", 2
+	case "set":
+		before, nth = "alias", 4 // mc alias set NAME URL KEY SECRET
+	default:
+		return 0
+	}
+	if last != before {
+		return 0
+	}
+	return nth
 }
 
 // An argumentAt is a word of a command: from where it begins, and its content.

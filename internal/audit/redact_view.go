@@ -6,48 +6,55 @@ import (
 	"unicode/utf8"
 )
 
-func asIs(s string) string { return s }
-
 // unescaped returns s as another reader might see it: \u0061, \x61, %61 and
 // &quot; as what they stand for, invisible characters left out, and signs that
 // look alike as the plain one. Blanks and printable ASCII only come of it.
 func unescaped(s string) string {
-	at := 0
-	for at < len(s) && s[at] < utf8.RuneSelf && strings.IndexByte(`\%&`, s[at]) < 0 {
-		at++
+	var b strings.Builder
+	from := 0 // what stands here is not written yet
+	for at := 0; at < len(s); {
+		if c := s[at]; c < utf8.RuneSelf && c != '\\' && c != '%' && c != '&' {
+			at++
+			continue
+		}
+		r, n, size := seen(s[at:])
+		if n == 0 {
+			at += size
+			continue
+		}
+		b.WriteString(s[from:at])
+		if r != 0 {
+			b.WriteRune(r)
+		}
+		at += n
+		from = at
 	}
-	if at == len(s) {
+	if from == 0 {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s))
-	b.WriteString(s[:at])
-	for at < len(s) {
-		c, n := byte(0), 0
-		switch s[at] {
-		case '\\':
-			c, n = backslashed(s[at:])
-		case '%':
-			c, n = twoHex(s[at:], 1)
-		case '&':
-			c, n = entity(s[at:])
-		default:
-			if s[at] >= utf8.RuneSelf {
-				r, size := utf8.DecodeRuneInString(s[at:])
-				if r = plainRune(r); r != 0 {
-					b.WriteRune(r)
-				}
-				at += size
-				continue
-			}
-		}
-		if n == 0 {
-			c, n = s[at], 1
-		}
-		b.WriteByte(c)
-		at += n
-	}
+	b.WriteString(s[from:])
 	return b.String()
+}
+
+// seen returns what the n bytes that s begins with stand for, or zero for n when
+// they stand for themselves. There are size bytes to go on behind then.
+func seen(s string) (r rune, n, size int) {
+	var c byte
+	switch s[0] {
+	case '\\':
+		c, n = backslashed(s)
+	case '%':
+		c, n = twoHex(s, 1)
+	case '&':
+		c, n = entity(s)
+	default:
+		given, size := utf8.DecodeRuneInString(s)
+		if r = plainRune(given); r == given || given == utf8.RuneError {
+			return 0, 0, size
+		}
+		return r, size, size
+	}
+	return rune(c), n, 1
 }
 
 // backslashed reads \u0061 and \x61, behind however many backslashes.
