@@ -107,7 +107,7 @@ func judgeTimeout(set *settings, auditTimeout time.Duration) time.Duration {
 
 // newGuard compiles the catalogue and its provider.
 func newGuard(s *Stdio, set *settings) (*guard.Guard, error) {
-	p, err := newProvider(s, set)
+	p, err := within(setupTime, "set up the provider", func() (guard.Provider, error) { return newProvider(s, set) })
 	if err != nil {
 		return nil, err
 	}

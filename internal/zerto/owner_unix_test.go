@@ -39,3 +39,19 @@ func TestStateOfOthersIsNotRead(t *testing.T) {
 	_, err := (&stateFile{path: path}).read()
 	require.ErrorContains(t, err, "belongs to somebody else")
 }
+
+func TestCAThatIsAFIFO(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	fifo(t, path)
+	done := make(chan error, 1)
+	go func() {
+		_, err := readCA(path)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		require.ErrorContains(t, err, "is not a file")
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for a writer")
+	}
+}
