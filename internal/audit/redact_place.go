@@ -60,7 +60,8 @@ func (sc *scanner) placed(last, word string, end int) int {
 // nthArgument returns which of the arguments behind a word is a secret, given
 // the word before it. Zero means none.
 func nthArgument(last, word string) int {
-	before, nth := "", 1
+	var before string
+	nth := 1
 	switch word {
 	case "wpa_passphrase":
 		return 2
