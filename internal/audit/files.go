@@ -151,6 +151,11 @@ func lookAt(name string, current bool) (file, bool, error) {
 		return f, false, nil // rotated away in this moment
 	}
 	if err != nil {
+		if plain, packed := strings.CutSuffix(name, ".gz"); packed {
+			if _, e := os.Lstat(plain); e == nil {
+				return f, false, nil // gzip has just begun, and the file it packs is still there
+			}
+		}
 		if current || rotatedName(name) {
 			return f, false, err
 		}

@@ -44,6 +44,9 @@ func (l *Log) Record(ctx context.Context, events ...*Event) error {
 	}
 	ctx, cancel := l.bounded(ctx)
 	defer cancel()
+	if ctx.Err() != nil { // else the lock, and the folder around it, could still be made
+		return l.fail("lock audit log", fmt.Errorf("%s: %w", l.o.Path, context.Cause(ctx)))
+	}
 	c := &commit{log: l, ctx: ctx, drafts: drafts, done: make(chan struct{})}
 	patience := time.NewTimer(l.o.LockTimeout)
 	defer patience.Stop()

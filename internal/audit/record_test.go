@@ -236,6 +236,7 @@ func TestAContextThatEndedTouchesNothing(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, l.Record(ctx, someEvent("x")), reason.AuditUnavailable)
 	require.NoFileExists(t, l.Path())
+	require.NoFileExists(t, l.Path()+".lock")
 }
 
 func TestAStoppedLockHolderCostsNoMoreThanTheTimeout(t *testing.T) {

@@ -1,6 +1,9 @@
 package audit
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // mask stands where a secret stood.
 const mask = "[redacted]"
@@ -18,21 +21,38 @@ const maxPasses = 5
 // name and without a known shape passes.
 func Redact(s string) string {
 	for range maxPasses {
-		sc := scanner{s: s}
-		sc.scan()
-		if len(sc.spans) == 0 {
+		next := masked(s)
+		if next == s {
 			return s
 		}
-		s = sc.apply()
+		s = next
 	}
 	// Text on which masks keep uncovering more is made to deceive; it says nothing
 	// that were worth the risk.
-	sc := scanner{s: s}
-	sc.scan()
-	if len(sc.spans) == 0 {
+	if masked(s) == s {
 		return s
 	}
 	return mask
+}
+
+// masked goes through s once, and through what it reads as without escapes if
+// there is nothing to mask in s itself.
+func masked(s string) string {
+	sc := scanner{s: s}
+	sc.scan()
+	if len(sc.spans) > 0 {
+		return sc.apply()
+	}
+	plain := unescaped(s)
+	if plain == s {
+		return s
+	}
+	sc = scanner{s: plain}
+	sc.scan()
+	if len(sc.spans) > 0 {
+		return sc.apply()
+	}
+	return s
 }
 
 type span struct{ from, to int }
@@ -41,11 +61,18 @@ type span struct{ from, to int }
 type scanner struct {
 	s     string
 	spans []span // in order, without overlap
+	due   []span // to be masked when the scan comes there, in order
 
-	tool  flags // secret flags of the command whose words are being read
+	// Of the command whose words are being read:
+	tool  flags  // its secret flags
+	last  string // the word before this one
+	store bool   // it puts secrets somewhere
+	feed  bool   // it reads a secret from its standard input
+	laid  bool   // its arguments have been looked at, which is done once
+
 	netrc uint8 // words of a netrc entry seen: 1 machine, 2 login
 	set   bool  // the previous word sets the next as a variable: set NAME VALUE
-	by    bool  // the previous word was "identified"
+	by    uint8 // words left in which "by" follows "identified"
 }
 
 func (sc *scanner) apply() string {
@@ -77,8 +104,10 @@ func (sc *scanner) hide(from, to int) int {
 func (sc *scanner) scan() {
 	s := sc.s
 	for i := 0; i < len(s); {
-		next := i + 1
+		next, before := i+1, len(sc.due)
 		switch c := s[i]; {
+		case len(sc.due) > 0 && sc.due[0].from <= i:
+			next = sc.overdue(i)
 		case isWord(c):
 			next = sc.word(i)
 		case c == '-':
@@ -91,13 +120,47 @@ func (sc *scanner) scan() {
 			next = sc.encodedPair(i)
 		case c == '<':
 			next = sc.element(i)
+		case c == ',':
+			next = sc.listed(i)
 		case c == ';' || c == '|' || c == '&' || c == '(':
-			sc.tool, sc.netrc, sc.set, sc.by = flags{}, 0, false, false
+			sc.command()
+			sc.netrc, sc.by = 0, 0
 		case c == '\n':
-			sc.tool, sc.set = flags{}, false
+			sc.command()
+		}
+		if next == i && len(sc.due) < before { // nothing was masked
+			continue
 		}
 		i = max(next, i+1)
 	}
+}
+
+// later masks from..to when the scan comes there; what stands before may hold
+// secrets of its own. With to zero it is the word at from.
+func (sc *scanner) later(from, to int) {
+	at := len(sc.due)
+	for at > 0 && sc.due[at-1].from > from {
+		at--
+	}
+	sc.due = slices.Insert(sc.due, at, span{from, to})
+}
+
+// overdue masks what is due at i.
+func (sc *scanner) overdue(i int) int {
+	p := sc.due[0]
+	sc.due = sc.due[1:]
+	switch {
+	case p.to == 0 && p.from == i:
+		return max(i, sc.value(i, valueShell))
+	case p.to > i && !safeValue(sc.s[i:p.to]):
+		return sc.hide(i, p.to)
+	}
+	return i // read past already, or nothing to mask
+}
+
+// command begins a new command.
+func (sc *scanner) command() {
+	sc.tool, sc.last, sc.store, sc.feed, sc.laid, sc.set = flags{}, "", false, false, false, false
 }
 
 // word handles a run of letters, digits and underscores that begins at i.
@@ -118,13 +181,18 @@ func (sc *scanner) word(i int) int {
 			}
 		}
 	}
+	word, last := s[i:end], sc.last
+	sc.last = word
 	if next, ok := sc.spoken(i, end); ok {
 		return next
 	}
-	if f, ok := flagsOf(s[i:end]); ok {
+	if next, ok := sc.call(i, end); ok {
+		return next
+	}
+	if f, ok := flagsOf(last, word); ok && !strings.HasPrefix(s[end:], "://") {
 		sc.tool = f
 	}
-	return end
+	return sc.placed(last, word, end)
 }
 
 // tokenStarts returns where in the word a token may begin: at its start, and
@@ -151,7 +219,7 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 	s := sc.s
 	word := s[i:end]
 	set, by := sc.set, sc.by
-	sc.set, sc.by = false, false
+	sc.set, sc.by = false, max(by, 1)-1
 	if len(word) > 64 || end >= len(s) || (s[end] != ' ' && s[end] != '\t') {
 		return 0, false
 	}
@@ -159,8 +227,11 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 	if v == len(s) {
 		return 0, false
 	}
+	if next, ok := sc.beside(end, v); ok {
+		return next, true
+	}
 	quoted := s[v] == '\'' || s[v] == '"'
-	if !set && !by && !quoted && s[v] != '<' && word[0] != '_' && strings.IndexByte("bemlpisgvx", word[0]|0x20) < 0 {
+	if !set && by == 0 && !quoted && s[v] != '<' && word[0] != '_' && strings.IndexByte("bemlpisgvx", word[0]|0x20) < 0 {
 		return 0, false
 	}
 	switch {
@@ -180,8 +251,8 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		sc.netrc = 0
 		return sc.value(v, valueShell), true
 	case strings.EqualFold(word, "identified"):
-		sc.by = true
-	case by && strings.EqualFold(word, "by") && quoted:
+		sc.by = 3 // IDENTIFIED WITH plugin BY
+	case by > 0 && strings.EqualFold(word, "by") && quoted:
 		return sc.value(v, valueShell), true
 	case quoted && (strings.EqualFold(word, "password") || strings.EqualFold(word, "passphrase") || strings.EqualFold(word, "securestring")):
 		return sc.value(v, valueShell), true
@@ -191,10 +262,14 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		}
 	case (word == "_authToken" || word == "_password") && s[v] != '=' && s[v] != ':':
 		return sc.value(v, valueShell), true
-	case (word == "echo" || word == "printf") && pipedSecret(s[v:min(len(s), v+maxPiped)]):
-		return sc.value(v, valueShell), true
+	case word == "echo" || word == "printf":
+		if to := piped(s[v:min(len(s), v+maxPiped)]); to > 0 {
+			return sc.printed(v, v+to), true
+		}
 	case strings.HasPrefix(s[v:], "<<<") && secretKey(word) == keySecret:
 		return sc.value(skipBlank(s, v+len("<<<")), valueShell), true
+	case strings.HasPrefix(s[v:], "<(") && echoed(s[v:]) > 0 && (word == "key" || secretKey(word) == keySecret):
+		return sc.value(v, valueShell), true
 	case word == "set" || word == "setenv" || word == "setx" || word == "gx" || word == "x":
 		sc.set = true
 	case set && strings.Contains(word, "_") && secretKey(word) == keySecret:
@@ -211,6 +286,8 @@ func (sc *scanner) dash(i int) int {
 		return sc.keyBlock(i)
 	case strings.HasPrefix(s[i:], "-----END "):
 		return sc.keyTail(i)
+	case strings.HasPrefix(s[i:], ssh2Key):
+		return sc.hide(i, until(s, i, "---- END SSH2"))
 	case i > 0 && (isWord(s[i-1]) || s[i-1] == '-' || s[i-1] == '.' || s[i-1] == '/'):
 		return i + 1
 	}
@@ -285,20 +362,24 @@ func (sc *scanner) flag(i int) int {
 	if next, ok := sc.toolFlag(i, from, end); ok {
 		return next
 	}
-	if name == "from-literal" { // kubectl create secret --from-literal=NAME=VALUE
-		if v := min(len(s), end+1); v > end && (s[end] == '=' || s[end] == ' ') {
-			return sc.cookies(skipBlank(s, v))
-		}
-	}
 	if len(name) < 2 || secretKey(name) == keyPlain {
 		return from
+	}
+	if name == "secret" && sc.last == "set" { // set --secret NAME VALUE
+		if all := sc.arguments(end); len(all) > 1 {
+			sc.later(all[1].at, 0)
+			return from
+		}
 	}
 	v, ok := argument(s, end)
 	if !ok {
 		return from
 	}
-	if strings.HasPrefix(s[v:], "<<<") {
-		v = skipBlank(s, v+len("<<<"))
+	for _, in := range []string{"<<<", "< "} {
+		if strings.HasPrefix(s[v:], in) {
+			v = skipBlank(s, v+len(in))
+			break
+		}
 	}
 	return sc.value(v, valueShell)
 }
@@ -324,52 +405,4 @@ func argument(s string, end int) (int, bool) {
 		return 0, false
 	}
 	return v, true
-}
-
-// toolFlag handles the one-letter flags of the command being read.
-func (sc *scanner) toolFlag(i, from, end int) (int, bool) {
-	s := sc.s
-	f, letter := sc.tool, s[from]
-	long := from-i == 2
-	switch {
-	case long && f.userLong != "" && (s[from:end] == f.userLong || strings.HasSuffix(s[from:end], "-"+f.userLong)), !long && f.user == letter && end-from == 1:
-		v := end
-		if v < len(s) && s[v] == '=' {
-			v++
-		}
-		v = skipBlank(s, v)
-		if v == end {
-			return 0, false
-		}
-		return sc.userPass(v), true
-	case !long && f.user == letter && f.user != 0:
-		return sc.userPass(from + 1), true
-	case !long && f.attached == letter && f.attached != 0 && end-from >= 1:
-		if _, stop, _ := shellWord(s, from+1); stop > from+1 {
-			return sc.value(from+1, valueShell), true
-		}
-	}
-	if f.cookie != 0 && (!long && f.cookie == letter && end-from == 1 || long && s[from:end] == "cookie") {
-		if v, ok := argument(s, end); ok {
-			return sc.cookies(v), true
-		}
-	}
-	if !long && f.separate == letter && f.separate != 0 && end-from == 1 {
-		if v, ok := argument(s, end); ok {
-			return sc.value(v, valueShell), true
-		}
-	}
-	return 0, false
-}
-
-// userPass masks the password of USER:PASSWORD (or USER%PASSWORD).
-func (sc *scanner) userPass(v int) int {
-	from, to, next := shellWord(sc.s, v)
-	if n := strings.IndexAny(sc.s[from:to], ":%"); n >= 0 {
-		if safeValue(sc.s[from+n+1:to]) || strings.HasPrefix(sc.s[from+n:to], "://") {
-			return next
-		}
-		sc.hide(from+n+1, to)
-	}
-	return next
 }

@@ -34,8 +34,13 @@ func secretKey(key string) keyKind {
 	case "cookie", "cookies":
 		return keyCookie
 	case "password", "passwd", "passphrase", "passcode", "pwd", "pass", "pw", "secret", "token", "jwt",
-		"credential", "credentials", "otp", "totp", "apikey", "psk", "phpsessid", "jsessionid", "userpass":
+		"credential", "credentials", "otp", "totp", "apikey", "psk", "phpsessid", "jsessionid", "userpass",
+		"assword", "passwort", "kennwort", "contrasena", "senha", "requirepass", "bindpw":
 		return keySecret
+	case "session":
+		if prev == "zerto" { // x-zerto-session
+			return keySecret
+		}
 	case "auth":
 		if prev == "" && key != "_auth" {
 			return keyPlain
@@ -53,10 +58,6 @@ func secretKey(key string) keyKind {
 		}
 	case "sid":
 		if prev == "connect" {
-			return keySecret
-		}
-	case "session":
-		if prev == "zerto" { // x-zerto-session lets in whoever has it
 			return keySecret
 		}
 	case "data":
@@ -83,7 +84,21 @@ func wholeName(flat string) keyKind {
 	if strings.HasSuffix(flat, "authorization") {
 		return keyHeader
 	}
+	for _, s := range []string{"passe", "pass", "pwd", "pw"} { // not compass, bypass
+		if owner, ok := strings.CutSuffix(flat, s); ok && passOwner(owner) {
+			return keySecret
+		}
+	}
 	return keyPlain
+}
+
+// passOwner tells whose pass a name written together is about: rootpass, dbpw.
+func passOwner(w string) bool {
+	switch w {
+	case "root", "db", "admin", "user", "ssh", "smtp", "my", "mail", "ftp", "http", "ldap", "bind", "sudo", "mysql", "pg", "redis", "motde", "login", "new", "old":
+		return true
+	}
+	return false
 }
 
 // secretStem tells whether a name that holds w anywhere is secret unless the
@@ -103,7 +118,7 @@ func describes(rest []string) bool {
 		return false
 	}
 	switch rest[len(rest)-1] {
-	case "key", "id", "value", "text", "base64", "b64", "hash", "data", "old", "new", "current", "1", "2", "3":
+	case "key", "id", "value", "text", "string", "base", "base64", "b64", "hash", "data", "old", "new", "current", "confirm", "confirmation", "1", "2", "3":
 		return false
 	}
 	return true
@@ -113,7 +128,7 @@ func describes(rest []string) bool {
 func keyOwner(w string) bool {
 	switch w {
 	case "api", "secret", "private", "access", "signing", "encryption", "master", "account", "shared", "auth",
-		"service", "client", "deploy", "storage", "webhook", "session", "app", "application", "admin", "subscription", "hmac", "ssh", "license":
+		"service", "client", "deploy", "storage", "webhook", "session", "app", "application", "admin", "subscription", "hmac", "ssh", "license", "preshared":
 		return true
 	}
 	return false
@@ -173,42 +188,4 @@ func splitName(buf []byte, key string) (string, []string) {
 		from = end
 	}
 	return flat, words
-}
-
-// flags are the one-letter flags of a command that take a secret.
-type flags struct {
-	attached byte   // -pSECRET
-	separate byte   // -p SECRET
-	user     byte   // -u USER:SECRET
-	userLong string // --user USER:SECRET, also behind a word: --proxy-user
-	cookie   byte   // -b NAME=SECRET
-}
-
-// flagsOf returns the secret flags of a command.
-func flagsOf(word string) (flags, bool) {
-	switch word {
-	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlcheck", "mariadb", "mycli", "7z", "7za", "rar", "unrar":
-		return flags{attached: 'p'}, true
-	case "sshpass":
-		return flags{attached: 'p', separate: 'p'}, true
-	case "login", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport":
-		return flags{separate: 'p', attached: 0}, true
-	case "esxcli", "vifs", "resxtop":
-		return flags{separate: 'p'}, true
-	case "govc", "rabbitmqadmin":
-		return flags{user: 'u', separate: 'p'}, true
-	case "ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd":
-		return flags{separate: 'w'}, true
-	case "sqlcmd", "bcp", "zip", "unzip":
-		return flags{separate: 'P'}, true
-	case "cli": // redis-cli; the dash divides words here
-		return flags{separate: 'a'}, true
-	case "curl":
-		return flags{user: 'u', userLong: "user", cookie: 'b'}, true
-	case "openssl":
-		return flags{separate: 'k'}, true
-	case "smbclient", "rpcclient":
-		return flags{user: 'U', userLong: "user"}, true
-	}
-	return flags{}, false
 }

@@ -9,28 +9,10 @@ const (
 	maxNamed = 160
 )
 
-// pipedSecret tells whether what is printed goes into a command that reads a
-// secret from its standard input.
-func pipedSecret(rest string) bool {
-	if n := strings.IndexByte(rest, '\n'); n >= 0 {
-		rest = rest[:n]
-	}
-	_, command, ok := strings.Cut(rest, "|")
-	if !ok {
-		return false
-	}
-	for _, flag := range []string{"--password-stdin", "--with-token", "--passphrase-fd", "--pass-stdin", "sudo -S", "chpasswd"} {
-		if strings.Contains(command, flag) {
-			return true
-		}
-	}
-	return false
-}
-
 // echoed returns the length of a command substitution's beginning that only
 // prints what follows.
 func echoed(s string) int {
-	for _, p := range []string{"$(echo ", "$(printf ", "`echo ", "`printf "} {
+	for _, p := range []string{"$(echo ", "$(printf ", "`echo ", "`printf ", "<(echo ", "<(printf "} {
 		if strings.HasPrefix(s, p) {
 			return len(p)
 		}
@@ -55,11 +37,11 @@ func (sc *scanner) wordEnd(v int, kind valueKind) int {
 
 // cookies masks NAME=VALUE; a word without = is the name of a file.
 func (sc *scanner) cookies(v int) int {
-	from, to, next := shellWord(sc.s, v)
-	if n := strings.IndexByte(sc.s[from:to], '='); n >= 0 && !safeValue(sc.s[from+n+1:to]) {
-		sc.hide(from+n+1, to)
+	from, to, _ := shellWord(sc.s, v)
+	if n := strings.IndexByte(sc.s[from:to], '='); n >= 0 {
+		sc.later(from+n+1, to)
 	}
-	return next
+	return v
 }
 
 // encodedPair handles name%3Dvalue and name%3Avalue: a pair inside of a URL.
@@ -77,41 +59,6 @@ func (sc *scanner) encodedPair(i int) int {
 		v += 3
 	}
 	return sc.value(v, valueShell)
-}
-
-// element masks the text of <password>text</password>.
-func (sc *scanner) element(i int) int {
-	s := sc.s
-	end := run(s, i+1, isKeyByte)
-	if end == i+1 || end >= len(s) || s[end] != '>' || secretKey(s[i+1:end]) != keySecret {
-		return i + 1
-	}
-	from := end + 1
-	to := run(s, from, func(c byte) bool { return c != '<' })
-	if to == from || !strings.HasPrefix(s[to:], "</") || safeValue(s[from:to]) {
-		return from
-	}
-	return sc.hide(from, to)
-}
-
-// namedBefore returns what the name promises that stands beside a member called
-// value: {"name": "DB_PASSWORD", "value": "x"}, key="ApiSecret" value="x".
-func namedBefore(s string, at int) keyKind {
-	before := s[max(0, at-maxNamed):max(0, at)]
-	if n := strings.LastIndexAny(before, "{}>"); n >= 0 {
-		before = before[n+1:]
-	}
-	for _, word := range []string{"name", "Name", "key", "Key"} {
-		n := strings.LastIndex(before, word)
-		if n < 0 || n > 0 && isKeyByte(before[n-1]) {
-			continue
-		}
-		rest := strings.TrimLeft(before[n+len(word):], "\\\"': =\t")
-		if secretKey(rest[:run(rest, 0, isKeyByte)]) == keySecret {
-			return keySecret
-		}
-	}
-	return keyPlain
 }
 
 // randomValue tells whether the value at v looks drawn by lot: long, with small

@@ -25,6 +25,7 @@ var shapes = [...]shape{
 	{"nvapi-", 16, ""}, {"gsk_", 16, ""}, {"r8_", 20, ""}, {"pplx-", 16, ""}, {"xai-", 20, ""}, {"sbp_", 16, ""},
 	{"AGE-SECRET-KEY-", 8, ""}, {"ATATT3", 20, "="}, {"ATCTT3", 20, "="}, {"ATBB", 24, ""}, {"pscale_tkn_", 8, "."}, {"pscale_pw_", 8, "."}, {"CFPAT-", 8, ""},
 	{"dp.pt.", 8, ""}, {"dp.st.", 8, "."}, {"ops_eyJ", 16, ""}, {"fm2_", 20, "+/=,"}, {"secret_", 40, ""}, {"ntn_", 30, ""}, {"dapi", 32, ""}, {"1//0", 20, ""},
+	{"AQoDYXdz", 20, "+/="}, {"FwoGZXIvYXdz", 20, "+/="}, {"IQoJb3JpZ2lu", 20, "+/="},
 }
 
 // maxToken bounds what is looked at to recognise a token. What is recognised is
@@ -49,7 +50,14 @@ func tokenLen(s string) int {
 				return all
 			}
 		}
-	case 's':
+	case 's', 'b', 'r':
+		// The tokens of Vault before 1.10: s. and 24 letters and digits; those for
+		// batches (b.) and recovery (r.) are longer.
+		if n == 1 && s[1] == '.' {
+			if end := run(s, 2, isWord); (s[0] == 's' && end == 26 || end >= 60) && random(s[2:min(end, maxToken)]) {
+				return end
+			}
+		}
 		if strings.HasPrefix(s, "sk-") && n >= 16 && notProse(s[3:n]) {
 			return run(s, 0, func(c byte) bool { return isWord(c) || c == '-' })
 		}
@@ -59,6 +67,11 @@ func tokenLen(s string) int {
 		}
 		if n == 34 && s[1] == 'K' && mixed(s[2:n]) && strings.Trim(s[2:n], "0123456789abcdef") == "" {
 			return n // a Twilio API key
+		}
+	case 'L':
+		// -----BEGIN in base64, unless it goes on with CERT or PUBL.
+		if strings.HasPrefix(s, "LS0tLS1CRUdJTi") && !strings.HasPrefix(s[14:], "BDRV") && !strings.HasPrefix(s[14:], "BQVU") {
+			return run(s, 0, isBase64)
 		}
 	case 'M', 'N', 'O':
 		if m := discordToken(s, n); m > 0 {
@@ -114,8 +127,13 @@ func discordToken(s string, n int) int {
 }
 
 // botToken returns the length of a Telegram bot's token: 8 to 10 digits, a
-// colon and 35 more.
+// colon and 35 more; in a URL it stands behind the word bot.
 func botToken(s string, n int) int {
+	if rest, ok := strings.CutPrefix(s, "bot"); ok && n > 3 {
+		if m := botToken(rest, n-3); m > 0 {
+			return m + len("bot")
+		}
+	}
 	if n < 8 || n > 10 || len(s) < n+36 || s[n] != ':' || !digits(s[:n]) {
 		return 0
 	}

@@ -24,14 +24,23 @@ func (sc *scanner) pair(i int) int {
 		return i + 1
 	}
 	kind := secretKey(key)
+	if kind == keyPlain && s[i] == '=' {
+		kind = sc.assigned(i, key)
+	}
 	if kind == keyPlain && s[i] == '=' && inQuery(s, i-len(key)-1) && querySecret(key) {
 		kind = keySecret
 	}
 	if kind == keyPlain && s[i] == '=' && strings.HasSuffix(key, "_KEY") && randomValue(s, i+1) {
 		kind = keySecret
 	}
-	if kind == keyPlain && (key == "value" || key == "Value") {
-		kind = namedBefore(s, i-len(key))
+	if kind == keyPlain && valueName(key) {
+		kind = namedBeside(s, i-len(key), i+1)
+	}
+	if kind == keyPlain && len(key) <= 10 && userPassName(key) {
+		return sc.userOrBasic(i + 1)
+	}
+	if kind == keyPlain && s[i] == ':' && len(key) == 1 && sc.tool.colon != 0 && key[0] == sc.tool.colon {
+		kind = keySecret
 	}
 	if kind == keyPlain || (s[i] == ':' && kind == keySecret && workingDir(key)) {
 		return i + 1
@@ -41,10 +50,15 @@ func (sc *scanner) pair(i int) int {
 		v++
 	}
 	v = skipBlank(s, v)
+	if next, ok := sc.below(v, s[i], quoted); ok && kind == keySecret {
+		return next
+	}
 	if workingDir(key) && v < len(s) && (s[v] == '/' || s[v] == '$' || s[v] == '"' && v+1 < len(s) && s[v+1] == '$') {
 		return v
 	}
 	switch {
+	case kind == keySecret && !quoted && cmdlet(s, v) && sc.variable(i, key):
+		return v
 	case kind == keyHeader:
 		return sc.value(v, valueHeader)
 	case kind == keyCookie:
@@ -58,12 +72,23 @@ func (sc *scanner) pair(i int) int {
 // keyBefore returns the name that ends before the separator at i, and whether
 // it was quoted.
 func keyBefore(s string, i int) (string, bool) {
-	j, low := i, max(0, i-8)
+	j, low := i, max(0, i-maxBlanks)
 	if j > 0 && s[i] == '=' && strings.IndexByte("!+?:", s[j-1]) >= 0 {
+		j--
+	}
+	for j > low && s[j-1] == '\\' { // token\=x
 		j--
 	}
 	for j > low && (s[j-1] == ' ' || s[j-1] == '\t') {
 		j--
+	}
+	if k := j; k > low && (s[k-1] == '\n' || s[k-1] == '\r') { // only a name in quotes may end the line before
+		for k > low && (s[k-1] == ' ' || s[k-1] == '\t' || s[k-1] == '\n' || s[k-1] == '\r') {
+			k--
+		}
+		if k > low && isQuote(s[k-1]) {
+			j = k
+		}
 	}
 	if j > 0 && s[j-1] == ']' { // config["password"] = …
 		j--
@@ -129,7 +154,10 @@ func (sc *scanner) value(v int, kind valueKind) int {
 	case valueShell, valuePair:
 	}
 	end := sc.wordEnd(v, kind)
-	if end == v || safeValue(s[v:end]) || reference(s[v:]) {
+	if reference(s[v:]) {
+		return v + 1 // what stands in it is read on: ${TOKEN:-x}
+	}
+	if end == v || safeValue(s[v:end]) {
 		return max(end, v)
 	}
 	return sc.hide(v, end)
@@ -140,6 +168,11 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	s := sc.s
 	from := v + b + 1
 	to, next := closing(s, from, s[v+b], b)
+	if from == to && b == 0 && next < len(s) && s[next] == s[v] { // """x"""
+		q := s[v : next+1]
+		to = until(s, next+1, q)
+		return sc.hide(next+1, max(next+1, to-len(q)))
+	}
 	if from == to || safeValue(s[from:to]) {
 		return next
 	}
@@ -174,10 +207,19 @@ func (sc *scanner) header(from, to int) int {
 			one = after
 		case "digest", "aws4-hmac-sha256", "hawk", "oauth", "ntlm", "signature", "sharedkey", "sharedaccesssignature":
 			return sc.hide(after, trimBlank(s, after, min(to, lineEnd(s, after))))
+		default:
+			// A scheme of somebody's own: Splunk x, SSWS x.
+			end := min(to, run(s, after, isTokenByte))
+			if scheme := s[from:word]; strings.Trim(scheme, letters+"-") == "" && len(scheme) <= 24 && (likelyToken(s[after:end]) || strings.HasPrefix(s[after:], mask)) {
+				one = after
+			}
 		}
 	}
 	if strings.HasPrefix(s[one:], mask) {
 		return one + len(mask)
+	}
+	if strings.EqualFold(s[from:min(word, from+24)], "bearer") && one == from {
+		return word // a scheme alone
 	}
 	end := min(to, run(s, one, func(c byte) bool { return c > ' ' && !isQuote(c) && c != '\\' }))
 	if safeValue(s[one:end]) {

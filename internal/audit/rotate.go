@@ -45,6 +45,16 @@ func (w *writer) moveAway() (string, error) {
 		}
 		target = fmt.Sprintf("%s.%012d-%d", w.path, w.seq, n)
 	}
+	// The head may be behind by lines whose writers were killed before they could
+	// tell it. It must lead to the old file's end: the new one begins there.
+	if w.seq != w.head.seq && w.end > 0 {
+		if err := w.remember(w.here()); err != nil {
+			return "", err
+		}
+	}
+	if err := w.headFile.Sync(); err != nil {
+		return "", err
+	}
 	_ = w.f.Close() // Windows renames closed files only
 	w.f = nil
 	if err := os.Rename(w.path, target); err != nil {

@@ -50,6 +50,33 @@ func TestRotationBySize(t *testing.T) {
 	require.Equal(t, []string{"1 deleted"}, verify(t, l.Path()))
 }
 
+// TestRotationTellsTheHeadFirst: a writer killed behind the rename leaves a head
+// that leads to the old file's end, however far behind it was before.
+func TestRotationTellsTheHeadFirst(t *testing.T) {
+	limit := int64(3000)
+	l := newLog(t, Options{RotateBytes: &limit})
+	record(t, l, 1)
+	old, err := os.ReadFile(l.Path() + ".head")
+	require.NoError(t, err)
+	record(t, l, 1)
+	require.NoError(t, os.WriteFile(l.Path()+".head", old, 0o600))
+	w := &writer{log: l, ctx: t.Context(), path: l.Path()}
+	defer w.close()
+	require.NoError(t, w.open())
+	require.NoError(t, w.settle())
+	_, err = w.moveAway()
+	require.NoError(t, err)
+	b, err := os.ReadFile(l.Path() + ".head")
+	require.NoError(t, err)
+	h, ok := decodeHead(b)
+	require.True(t, ok)
+	require.EqualValues(t, 3, h.seq) // opened and two events
+	f, err := os.Open(l.Path() + ".000000000003")
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	require.Equal(t, h.hash, (&writer{f: f, size: h.end}).lineBefore(h.end, h.last))
+}
+
 func TestRotationNeverSplitsABatchNorLoops(t *testing.T) {
 	limit := int64(10) // smaller than any line
 	l := newLog(t, Options{RotateBytes: &limit})
@@ -147,4 +174,30 @@ func TestScanIsBounded(t *testing.T) {
 		"1@0 len 1 torn false long false", "2@2 len 0 torn false long false", "3@3 len 16384 torn false long true",
 		"4@3145732 len 1 torn false long false", "5@3145734 len 4 torn true long false",
 	}, got)
+}
+
+// TestAFileThatIsBeingPacked is seen while gzip has not written its header yet,
+// and while it is at work.
+func TestAFileThatIsBeingPacked(t *testing.T) {
+	limit := int64(3000)
+	l := newLog(t, Options{RotateBytes: &limit})
+	record(t, l, 10)
+	old := l.Path() + ".000000000004"
+	b, err := os.ReadFile(old)
+	require.NoError(t, err)
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	_, err = z.Write(b)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	for _, n := range []int{0, 5, buf.Len() / 2, buf.Len()} {
+		require.NoError(t, os.WriteFile(old+".gz", buf.Bytes()[:n], 0o600))
+		require.Empty(t, verify(t, l.Path()), n)
+		require.NotContains(t, names(t, l.Path()), filepath.Base(old)+".gz")
+	}
+	// One that stays so, alone, is a fault.
+	require.NoError(t, os.Remove(old))
+	require.NoError(t, os.Truncate(old+".gz", 5))
+	_, err = Verify(t.Context(), l.Path())
+	require.Error(t, err)
 }

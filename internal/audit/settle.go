@@ -50,9 +50,12 @@ func (w *writer) lineBefore(end, n int64) string {
 // settleEmpty begins a file. What the head remembers is continued.
 func (w *writer) settleEmpty() error {
 	if w.headOK && w.head.seq > 0 {
-		w.goOn(w.head.seq, w.head.hash, "", 0)
-		sibling := w.sibling(w.head.hash)
-		last := fmt.Sprintf("seq %d, SHA-256 %s", w.head.seq, w.head.hash)
+		seq, hash, sibling := w.beyond()
+		if seq == 0 {
+			seq, hash, sibling = w.head.seq, w.head.hash, w.sibling(w.head.hash)
+		}
+		w.goOn(seq, hash, "", 0)
+		last := fmt.Sprintf("seq %d, SHA-256 %s", seq, hash)
 		switch {
 		case sibling != "" && w.replaced():
 			w.note(actionRotated, "the log was renamed; %s holds its last line (%s)", sibling, last)
@@ -128,7 +131,12 @@ func (w *writer) settleAgainstHead() error {
 	case w.firstPrev() == h.hash:
 		w.goOn(h.seq, h.hash, "", 0) // a crash came between the first lines of a new file and the head
 	default:
-		return w.settleGap(tail)
+		// Or it came before the head was told of the old file's last lines.
+		seq, hash, _ := w.beyond()
+		if seq == 0 || w.firstPrev() != hash {
+			return w.settleGap(tail)
+		}
+		w.goOn(seq, hash, "", 0)
 	}
 	if err := w.catchUp(); err != nil {
 		return err

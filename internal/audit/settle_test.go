@@ -86,6 +86,9 @@ func TestNextEventAfterDamage(t *testing.T) {
 		{"a damaged head", func(t *testing.T, p string) {
 			rewrite(t, p+".head", func(b []byte) []byte { b[30]++; return b })
 		}, "recovered", nil, false},
+		{"a head that is too long", func(t *testing.T, p string) {
+			rewrite(t, p+".head", func(b []byte) []byte { return append(b, "more"...) })
+		}, "recovered", nil, false},
 		{"an empty head", func(t *testing.T, p string) { require.NoError(t, os.Truncate(p+".head", 0)) }, "recovered", nil, false},
 		{"a killed writer: the head is one line behind", func(t *testing.T, p string) {
 			old, err := os.ReadFile(p + ".head")
@@ -107,6 +110,31 @@ func TestNextEventAfterDamage(t *testing.T) {
 			record(t, newLog(t, Options{Path: p}), 1)
 			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
 		}, "rotated", nil, false},
+		{"killed writers: the head is two lines behind a file that was renamed", func(t *testing.T, p string) {
+			old, err := os.ReadFile(p + ".head")
+			require.NoError(t, err)
+			record(t, newLog(t, Options{Path: p}), 2)
+			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
+			require.NoError(t, os.Rename(p, p+".1"))
+		}, "rotated", nil, false},
+		{"killed writers: the head is two lines behind, and a new file begins", func(t *testing.T, p string) {
+			old, err := os.ReadFile(p + ".head")
+			require.NoError(t, err)
+			record(t, newLog(t, Options{Path: p}), 2)
+			require.NoError(t, os.Rename(p, p+".1"))
+			record(t, newLog(t, Options{Path: p}), 1)
+			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
+		}, "rotated", nil, false},
+		{"killed writers: the head is two lines behind a copy", func(t *testing.T, p string) {
+			old, err := os.ReadFile(p + ".head")
+			require.NoError(t, err)
+			record(t, newLog(t, Options{Path: p}), 2)
+			require.NoError(t, os.WriteFile(p+".head", old, 0o600))
+			b, err := os.ReadFile(p)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(p+".1", b, 0o600))
+			require.NoError(t, os.Truncate(p, 0))
+		}, "truncated", nil, false},
 		{"log and head removed, an older file is left", func(t *testing.T, p string) {
 			require.NoError(t, os.Rename(p, p+".1"))
 			require.NoError(t, os.Remove(p+".head"))

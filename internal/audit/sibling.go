@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,46 @@ func (w *writer) sibling(hash string) string {
 		}
 	}
 	return ""
+}
+
+// beyond returns the end of the chain behind the head's line in a file beside
+// the log. It differs from the head when a writer was killed before it could
+// tell the head, and the file was renamed then: going on from the head would
+// fork the chain. Zero means that no such file holds the head's line.
+func (w *writer) beyond() (seq uint64, hash, name string) {
+	for _, n := range w.siblings() {
+		if seq, hash := w.walk(n); seq > 0 {
+			return seq, hash, filepath.Base(n)
+		}
+	}
+	return 0, "", ""
+}
+
+// walk follows the chain in one file from the head's line to the file's end. A
+// torn line there is no event.
+func (w *writer) walk(name string) (seq uint64, hash string) {
+	f, err := openLogFile(name)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = f.Close() }()
+	there := &writer{f: f.f, size: f.size}
+	if there.lineBefore(w.head.end, w.head.last) != w.head.hash {
+		return 0, ""
+	}
+	seq, hash = w.head.seq, w.head.hash
+	r := newLineReader(io.NewSectionReader(f.f, w.head.end, f.size-w.head.end))
+	for {
+		line, whole, err := r.next()
+		if err != nil || !whole {
+			return seq, hash
+		}
+		p, ok := linePlace(line)
+		if !ok || p.seq != seq+1 || p.prev != hash || !strictLine(line) || w.late() != nil {
+			return seq, hash
+		}
+		seq, hash = p.seq, lineHash(line)
+	}
 }
 
 // newestSibling returns the last event of the file beside the log that has the

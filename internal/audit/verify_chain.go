@@ -27,8 +27,18 @@ type verifier struct {
 	where  Finding
 	bad    *Finding // a line that is no event stands since then
 	gaps   []gap
-	recent map[uint64]digest
+	recent []recent // by seq modulo its length
 }
+
+// A recent is a line that was seen not long ago.
+type recent struct {
+	seq uint64
+	sum digest
+}
+
+// maxGaps bounds the gaps that are remembered: each line that stands behind one
+// with a higher number is looked for in all of them.
+const maxGaps = 1000
 
 // A gap is a row of numbers that has not been seen.
 type gap struct {
@@ -47,7 +57,7 @@ func (d *digest) is(s []byte) bool {
 	return string(s) == string(text[:])
 }
 
-func newVerifier() *verifier { return &verifier{recent: make(map[uint64]digest, remembered)} }
+func newVerifier() *verifier { return &verifier{recent: make([]recent, remembered)} }
 
 func (v *verifier) begin(name string, order int, last bool) {
 	v.file, v.order, v.last, v.lineNo = name, order, last, 0
@@ -111,10 +121,7 @@ func (v *verifier) line(l *verified) {
 	if v.headKnown && l.seq == v.head.seq {
 		v.atHead = l.sum
 	}
-	v.recent[l.seq] = l.sum
-	if old := l.seq; old > remembered {
-		delete(v.recent, old-remembered)
-	}
+	v.recent[l.seq%remembered] = recent{l.seq, l.sum}
 	if l.logLine {
 		v.logEvent(l.text)
 	}
@@ -136,8 +143,12 @@ func (v *verifier) follow(l *verified) {
 			v.move(l) // the bad line was the missing event; that has been said
 			return
 		}
-		v.gaps = append(v.gaps, gap{from: from, to: l.seq - 1, cut: l.logLine,
-			at: v.at(v.lineNo, FoundDeleted, "")})
+		g := gap{from: from, to: l.seq - 1, cut: l.logLine, at: v.at(v.lineNo, FoundDeleted, "")}
+		if len(v.gaps) < maxGaps {
+			v.gaps = append(v.gaps, g)
+		} else {
+			v.add(g.finding())
+		}
 		v.move(l)
 	default:
 		v.behind(l)
@@ -192,16 +203,19 @@ func (v *verifier) behind(l *verified) {
 			continue
 		}
 		v.found(v.lineNo, FoundSwapped, "seq %d stands behind seq %d", seq, v.seq)
+		if len(v.gaps) >= maxGaps {
+			return // too many to be exact about what is still missing
+		}
 		rest := gap{from: seq + 1, to: g.to, at: g.at, cut: g.cut}
 		g.to = seq - 1
 		v.gaps = append(v.gaps, rest)
 		v.gaps = slices.DeleteFunc(v.gaps, func(g gap) bool { return g.from > g.to })
 		return
 	}
-	switch v.recent[seq] {
-	case l.sum:
+	switch known := v.recent[seq%remembered]; {
+	case known.seq == seq && known.sum == l.sum:
 		v.found(v.lineNo, FoundDuplicated, "seq %d stands there a second time", seq)
-	case digest{}:
+	case known.seq != seq:
 		v.found(v.lineNo, FoundForked, "seq %d stands behind seq %d: the line was inserted, or a file belongs to another chain", seq, v.seq)
 	default:
 		v.found(v.lineNo, FoundForked, "seq %d stands there a second time with other content: one of the two was inserted", seq)
@@ -248,18 +262,22 @@ func (v *verifier) checkHead(path string) {
 	}
 }
 
+func (g *gap) finding() Finding {
+	f := g.at
+	f.Message = fmt.Sprintf("seq %d to %d are missing before this line", g.from, g.to)
+	if g.from == g.to {
+		f.Message = fmt.Sprintf("seq %d is missing before this line", g.from)
+	}
+	if g.cut {
+		f.Code = FoundTruncated
+		f.Message += ": the log was cut here"
+	}
+	return f
+}
+
 func (v *verifier) finish() *Report {
 	for _, g := range v.gaps {
-		f := g.at
-		f.Message = fmt.Sprintf("seq %d to %d are missing before this line", g.from, g.to)
-		if g.from == g.to {
-			f.Message = fmt.Sprintf("seq %d is missing before this line", g.from)
-		}
-		if g.cut {
-			f.Code = FoundTruncated
-			f.Message += ": the log was cut here"
-		}
-		v.add(f)
+		v.add(g.finding())
 	}
 	slices.SortStableFunc(v.report.Findings, func(a, b Finding) int {
 		if a.order != b.order {

@@ -204,3 +204,31 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 }
+
+// TestVerifyRemembersNoMoreThanItSays: a log made of holes must not take long,
+// since every line that stands behind a later one is looked for in all of them.
+func TestVerifyRemembersNoMoreThanItSays(t *testing.T) {
+	for _, behind := range []func(n, i uint64) uint64{
+		func(n, i uint64) uint64 { return 2*(n-i) - 1 },   // into a hole each
+		func(n, i uint64) uint64 { return 2*n + 3 + 2*i }, // each splits one hole
+	} {
+		v := newVerifier()
+		v.begin("a", 0, true)
+		seen := func(seq uint64) {
+			v.line(&verified{seq: seq, ok: true})
+			require.LessOrEqual(t, len(v.gaps), maxGaps+1)
+		}
+		const n = 5000
+		for i := uint64(1); i <= n; i++ {
+			seen(2 * i)
+		}
+		seen(1 << 20)
+		for i := uint64(1); i < n; i++ {
+			seen(behind(n, i))
+		}
+		require.Len(t, v.recent, remembered)
+		r := v.finish()
+		require.False(t, r.Sound())
+		require.LessOrEqual(t, len(r.Findings), maxFound+1)
+	}
+}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -124,13 +125,26 @@ func (w *writer) seed() error {
 	}
 	h := head{}
 	if w.seq > 0 {
-		h = head{seq: w.seq, hash: w.prev, file: w.file, end: w.end, ino: w.ino}
+		h = w.here()
 	}
 	if err := w.remember(h); err != nil {
 		return err
 	}
+	if err := w.headFile.Truncate(headSize); err != nil { // a damaged one may be longer, which no write mends
+		return err
+	}
 	w.dirty = true
 	return w.headFile.Sync()
+}
+
+// here is the head of the last line that settle found.
+func (w *writer) here() head {
+	h := head{seq: w.seq, hash: w.prev, file: w.file, end: w.end, ino: w.ino}
+	buf := make([]byte, min(w.end, MaxLine))
+	if n, _ := w.f.ReadAt(buf, w.end-int64(len(buf))); n == len(buf) && n > 0 && buf[n-1] == '\n' {
+		h.last = int64(n - 1 - bytes.LastIndexByte(buf[:n-1], '\n'))
+	}
+	return h
 }
 
 func (w *writer) remember(h head) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -86,6 +87,31 @@ func TestSettingsThatCannotBeReadInTime(t *testing.T) {
 			require.Contains(t, string(b), `"decision":"blocked","reason":"config_invalid"`)
 		})
 	}
+}
+
+// TestAProviderThatHangsBlocks: a secret on a dead file system must not hold the
+// hook until the host lets the call run. The event is in the configuration's log.
+func TestAProviderThatHangsBlocks(t *testing.T) {
+	dir := t.TempDir()
+	conf, log := filepath.Join(dir, "c.json"), filepath.Join(dir, "named.jsonl")
+	require.NoError(t, os.WriteFile(conf, fmt.Appendf(nil, `{"audit": {"log": %q}, "guard": {"rules": [{"tools": ["x"], "class": "readOnly"}]},
+		"zerto": {"url": "https://127.0.0.1:1", "auth": {"clientId": "c", "clientSecretEnv": "HANGS"}}}`, log), 0o600))
+	var out, said bytes.Buffer
+	s := &Stdio{
+		In:  strings.NewReader(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`),
+		Out: &out, Err: &said, Environ: os.Environ, Now: time.Now,
+		Getenv: func(name string) string {
+			if name == "HANGS" {
+				select {}
+			}
+			return ""
+		},
+	}
+	require.Equal(t, 2, Main(context.Background(), []string{"hook", "--config", conf}, s))
+	require.Contains(t, out.String(), "could not be read within 3s")
+	b, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Contains(t, string(b), `"decision":"blocked","reason":"config_invalid"`)
 }
 
 func TestWithinHandsAPanicOn(t *testing.T) {

@@ -67,8 +67,13 @@ func setUp(s *Stdio, c common, fault error) (*hook.Hook, *settings) {
 	return b.h, b.set
 }
 
-// setUpTimeout bounds the reading of small files.
-const setUpTimeout = 5 * time.Second
+// setUpTimeout bounds the reading of small files, and providerTimeout that of the
+// provider's among them: it is over first, so that the log which the configuration
+// names has the event.
+const (
+	setUpTimeout    = 5 * time.Second
+	providerTimeout = 3 * time.Second
+)
 
 var errSlow = reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("read configuration: it took more than %v", setUpTimeout), nil)
 
@@ -153,11 +158,21 @@ func judgeTimeout(set *settings, auditTimeout time.Duration) time.Duration {
 
 // newGuard compiles the catalogue and its provider.
 func newGuard(s *Stdio, set *settings) (*guard.Guard, error) {
-	p, err := newProvider(s, set)
-	if err != nil {
-		return nil, err
+	type built struct {
+		p   guard.Provider
+		err error
 	}
-	return guard.New(set.Config, p)
+	b, ok := within(providerTimeout, func() built {
+		p, err := newProvider(s, set)
+		return built{p, err}
+	})
+	switch {
+	case !ok:
+		return nil, reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("set up the provider: a secret or certificate could not be read within %v", providerTimeout), nil)
+	case b.err != nil:
+		return nil, b.err
+	}
+	return guard.New(set.Config, b.p)
 }
 
 // recorder returns the audit log, or one that fails with the reason why there is

@@ -122,6 +122,9 @@ func (in *ingest) begin(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	if fi, err := os.Lstat(filepath.Join(dir, "ingest.lock")); err == nil && !fi.Mode().IsRegular() {
+		return nil, errors.New("ingest.lock is not a file") // opening a FIFO would wait for ever
+	}
 	lock := flock.New(filepath.Join(dir, "ingest.lock"), flock.SetPermissions(0o600))
 	wait, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -102,6 +103,9 @@ func openStore(ctx context.Context, dir, session string) (*store, state, error) 
 	}
 	h := sha256.Sum256([]byte(session))
 	st := &store{path: filepath.Join(dir, hex.EncodeToString(h[:12])+".json")}
+	if fi, err := os.Lstat(st.path + ".lock"); err == nil && !fi.Mode().IsRegular() {
+		return nil, state{}, fmt.Errorf("lock the state of the session: %s.lock is not a file", st.path) // opening a FIFO would wait for ever
+	}
 	st.lock = flock.New(st.path+".lock", flock.SetPermissions(0o600))
 	ok, err := st.lock.TryLockContext(ctx, 2*time.Millisecond)
 	if err != nil {

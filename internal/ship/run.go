@@ -233,6 +233,9 @@ func waitForOther(ctx context.Context, o *Options) (Result, error) {
 // lockCursor takes the lock that one shipper at a time may hold, or returns
 // ErrBusy at once.
 func lockCursor(cursor string) (*flock.Flock, error) {
+	if err := fileOrNone(cursor + ".lock"); err != nil {
+		return nil, fmt.Errorf("lock cursor: %w", err)
+	}
 	l := flock.New(cursor+".lock", flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,11 @@ import (
 // freshFor is how old a checkpoint that nobody used may be and still stand for a
 // new call: going back to it loses all that the machine did since.
 const freshFor = time.Hour
+
+// othersFor is how long a tag stands for machines that it was not asked for. One
+// that was put into the group later is in no checkpoint before that; its first
+// sync takes longer than this, but for small machines.
+const othersFor = 20 * time.Minute
 
 // cover sees to one group: it is in a state to take tags, the journal can be
 // read, and a tag is found, joined or asked for and waited for.
@@ -124,6 +130,9 @@ func (c *call) claim(ctx context.Context, r *result, pc pace, rows []checkpointR
 			if old.Changes != g.Changes || old.State == failed && !old.Uncertain {
 				continue
 			}
+			if now.Sub(old.Since) >= othersFor && !holds(old.VMs, r.vms) {
+				continue
+			}
 			if row := listed(rows, old.Tag, old.Since); row != nil {
 				if now.Sub(landed(old, row)) < freshFor {
 					e = old
@@ -147,6 +156,11 @@ func (c *call) claim(ctx context.Context, r *result, pc pace, rows []checkpointR
 		return nil
 	})
 	return e, mine, err
+}
+
+// holds tells whether all of some are among all.
+func holds(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !contains(all, s) })
 }
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second/2) / time.Second) }

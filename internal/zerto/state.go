@@ -130,6 +130,9 @@ func (s *stateFile) update(ctx context.Context, f func(*ledger) error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stateLockWait)
 	defer cancel()
+	if fi, err := os.Lstat(s.path + ".lock"); err == nil && !fi.Mode().IsRegular() {
+		return fmt.Errorf("lock the state file: %s.lock is not a file", s.path) // opening a FIFO would wait for ever
+	}
 	lock := flock.New(s.path+".lock", flock.SetPermissions(0o600))
 	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
 		return fmt.Errorf("lock the state file %s: %w", s.path, err)
@@ -172,6 +175,10 @@ func (s *stateFile) read() (*ledger, error) {
 	}
 	if !fi.Mode().IsRegular() {
 		return nil, fmt.Errorf("read the state file: %s is not a file", s.path)
+	}
+	// Whoever can write it can make an old tag good for a new change.
+	if !ours(fi) {
+		return nil, fmt.Errorf("read the state file: %s can be written by others, or belongs to somebody else (mode %04o)", s.path, fi.Mode().Perm())
 	}
 	f, err := os.Open(s.path)
 	if err != nil {

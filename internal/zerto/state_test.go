@@ -63,6 +63,7 @@ func TestStateThatCannotBeUsed(t *testing.T) {
 		{"it is a FIFO", fifo},
 		{"it is a link to nowhere", func(t *testing.T, p string) { require.NoError(t, os.Symlink("/nonexistent/x", p)) }},
 		{"its lock is a folder", func(t *testing.T, p string) { require.NoError(t, os.Mkdir(p+".lock", 0o700)) }},
+		{"its lock is a FIFO", func(t *testing.T, p string) { fifo(t, p+".lock") }},
 		{"it is of a later version", func(t *testing.T, p string) {
 			require.NoError(t, os.WriteFile(p, []byte(`{"version":2,"groups":{}}`), 0o600))
 		}},
@@ -130,6 +131,32 @@ func TestOldTagsDoNotStand(t *testing.T) {
 		require.Len(t, l.tags(), 2)
 		require.Equal(t, l.tags()[1], out.Checkpoints[0].Tag)
 	})
+}
+
+// TestTagsOfOtherMachinesDoNotStandForLong: a machine that was put into the group
+// since is not in the checkpoint.
+func TestTagsOfOtherMachinesDoNotStandForLong(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		tags  int
+	}{
+		{"app02", 15 * time.Minute, 1},
+		{"app02", 30 * time.Minute, 2},
+		{"app01", 30 * time.Minute, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := cloud("AWS")
+			w.VMs = append(w.VMs, zertotest.VM{Name: "app02", ID: "a1.vm-2", Groups: []string{w.Groups[0].ID}})
+			l := newLab(t, w)
+			out := l.protect(20*time.Second, "app01")
+			require.Equal(t, reason.GuardCheckpointUnconfirmed, out.Code, out.Message)
+			time.Sleep(tt.after)
+			out = l.protect(150*time.Second, tt.name)
+			require.Equal(t, reason.GuardCheckpointConfirmed, out.Code, out.Message)
+			require.Len(t, l.tags(), tt.tags, tt.name)
+		})
+	}
 }
 
 // TestAskedCallsVoidWhatIsOnItsWay: a person may let an ambiguous call through.

@@ -73,6 +73,14 @@ func newTransport(c config.ZertoTLS, dial func(context.Context, string, string) 
 }
 
 func readCA(path string) (*x509.CertPool, error) {
+	// The kind is asked for first: opening a FIFO would wait for a writer.
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
 	f, err := os.Open(path) //nolint:gosec // the path is the user's own setting
 	if err != nil {
 		return nil, err
