@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -13,13 +12,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"hooktrail/internal/audit"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"hooktrail/internal/report"
 )
 
 const reportAbout = `Answers a question about the audit log; without NAME, the picture of the last day.
 Without FILE it reads all files of the log, rotated and compressed ones included;
-"-" is standard input.
+"-" is standard input. With --nats it reads what is in the stream at the start:
+the events of all hosts that ship to it, each once.
 
 reports:
 `
@@ -37,6 +38,7 @@ func runReport(ctx context.Context, s *Stdio, args []string) int {
 	by := fl.String("by", "", "group by these `fields` instead, with commas: hookName, host, hour, …")
 	asJSON := fl.Bool("json", false, "print JSON: one object a row, with its section")
 	asCSV := fl.Bool("csv", false, "print CSV")
+	nats := fl.Bool("nats", false, "read the stream instead of the log: all hosts that ship to it")
 	name, arg, rest := reportWords(args)
 	if status, ok := parse(s, fl, rest); !ok {
 		return status
@@ -52,11 +54,7 @@ func runReport(ctx context.Context, s *Stdio, args []string) int {
 	if *since > 0 {
 		from = s.Now().Add(-*since)
 	}
-	files, err := c.files(s, fl.Args())
-	if err != nil {
-		return s.fail("report", "%s", printable(err.Error()))
-	}
-	totals, err := report.Each(ctx, s.In, files, from, run.Add)
+	totals, err := c.source(s, *nats, fl.Args()).each(ctx, from, name != "integrity", run.Add)
 	if err != nil {
 		return s.fail("report", "%s", printable(err.Error()))
 	}
@@ -104,25 +102,6 @@ func fields(by string) []string {
 		return nil
 	}
 	return strings.Split(by, ",")
-}
-
-// files returns the named files, or those of the log.
-func (c *common) files(s *Stdio, named []string) ([]string, error) {
-	if len(named) > 0 {
-		return named, nil
-	}
-	set, fault := c.load(s)
-	if set.Log == "" {
-		return nil, errors.New("the audit log has no place: set --log or HOME")
-	}
-	if fault != nil && c.log == "" {
-		return nil, fault
-	}
-	files, err := audit.Files(set.Log)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no log at %s yet; name one with --log", set.Log)
-	}
-	return files, err
 }
 
 // maxCell bounds a cell of a table, in characters.
@@ -184,19 +163,26 @@ func (s *Stdio) bold(text string) string {
 	return text
 }
 
+// reportJSON prints one object a row: its section first, then its columns in
+// their order.
 func reportJSON(s *Stdio, sections []report.Section) error {
+	var out bytes.Buffer
 	for _, sec := range sections {
 		for _, row := range sec.Rows {
-			o := map[string]string{"section": sec.Title}
+			e := jsontext.NewEncoder(&out, jsontext.AllowInvalidUTF8(true), jsontext.EscapeForJS(true))
+			tokens := []jsontext.Token{jsontext.BeginObject, jsontext.String("section"), jsontext.String(sec.Title)}
 			for i, c := range sec.Columns {
-				o[c] = row[i]
+				tokens = append(tokens, jsontext.String(c), jsontext.String(row[i]))
 			}
-			if err := writeJSON(s.Out, o); err != nil {
-				return err
+			for _, t := range append(tokens, jsontext.EndObject) {
+				if err := e.WriteToken(t); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	return nil
+	_, err := out.WriteTo(s.Out)
+	return err
 }
 
 // reportCSV prints one table after the other, each with its heading. A cell that
