@@ -237,7 +237,7 @@ func (c *Child) accepted(o members) Said {
 
 func (c *Child) clean(o members, name string) string {
 	s, _ := o.text(name)
-	return c.Clean(s)
+	return c.Clean(s[:min(len(s), maxCleaned)])
 }
 
 // The names that hosts know, at the top and in hookSpecificOutput. Names that

@@ -186,6 +186,8 @@ func TestParseExitStatus(t *testing.T) {
 		{"2 without a word", "", "", 2, deny, "Blocked by hook, without a reason."},
 		{"2 beside an allow", pre(`"allow"`), "no", 2, deny, "no"},
 		{"2 beside a deny", clean, "no", 2, deny, "r1"},
+		{"2 beside an ask", pre(`"ask"`), "no", 2, deny, "no"},
+		{"2 beside an ask, without a word", pre(`"ask"`), "", 2, deny, "The hook wants a person to decide."},
 		{"2 beside garbage", `{"a`, "no", 2, deny, "no"},
 		{"1 beside an allow", pre(`"allow"`), "", 1, none, ""},
 		{"1 beside a deny", clean, "", 1, deny, "r1"},

@@ -123,7 +123,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		deadline = w.Deadline
 	}
 	start := s.Now()
-	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, Now: s.Now})
+	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, MaxOutput: maxAnswer, Now: s.Now})
 	// Far more than is shown, so that a secret cut in half here is not among it.
 	r.Stderr.Head = r.Stderr.Head[:min(len(r.Stderr.Head), maxStderr)]
 	j.Took = max(r.Duration, time.Millisecond)
@@ -143,7 +143,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 	j.Verdict, j.AnswerFault = said.Verdict, said.Fault
 	j.Message = account(w, r, said, deadline.Sub(start))
 	s.unattended(e, &j)
-	j.Reply = reply(e.Name, said, failed)
+	j.Reply = ownWords(e.Name, said, failed)
 	if j.Reply != nil && said.Text != "" && e.Name != "WorktreeCreate" {
 		j.Context = strings.TrimSpace(said.Text)
 	}
@@ -159,9 +159,9 @@ func (s *Supervised) unattended(e *event.Event, j *Judgement) {
 	j.Message += fmt.Sprintf(" (The hook asks for a person, and in the mode %q nobody is asked.)", e.PermissionMode)
 }
 
-// reply is the answer at events without a permission decision of the host's
+// ownWords is the answer at events without a permission decision of the host's
 // usual form: there the hook's own answer goes on, written afresh.
-func reply(name string, said answer.Said, failed bool) *answer.Reply {
+func ownWords(name string, said answer.Said, failed bool) *answer.Reply {
 	switch {
 	case name == event.PreToolUse || said.Fault != "":
 		return nil
@@ -179,6 +179,10 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	}
 	return nil
 }
+
+// maxAnswer bounds what is kept of each output of a hook, in bytes. Hosts do not
+// cut an answer, so a denial with megabytes of reason must still be one.
+const maxAnswer = 8 << 20
 
 // maxSaid bounds what a message takes over of a hook's standard error, in
 // characters, and maxStderr what is looked at for that, in bytes.

@@ -25,7 +25,7 @@ type Totals struct {
 func Each(ctx context.Context, in io.Reader, files []string, since time.Time, fn func(*Row)) (Totals, error) {
 	return EachOf(since, fn, func(line func([]byte)) error {
 		for _, name := range files {
-			if err := each(ctx, in, name, line); err != nil {
+			if err := Lines(ctx, in, name, func(l audit.Line) error { line(l.Bytes); return nil }); err != nil {
 				return fmt.Errorf("read %s: %w", name, err)
 			}
 		}
@@ -67,7 +67,10 @@ func EachOf(since time.Time, fn func(*Row), read func(line func([]byte)) error) 
 	return t, err
 }
 
-func each(ctx context.Context, in io.Reader, name string, fn func([]byte)) error {
+// Lines gives every line of the named file that is not empty to fn, and ends with
+// fn's first error. "-" is standard input, in; a name that ends in .gz is
+// unpacked.
+func Lines(ctx context.Context, in io.Reader, name string, fn func(audit.Line) error) error {
 	if name != "-" {
 		f, err := os.Open(name) //nolint:gosec // the user's own choice
 		if err != nil {
@@ -89,9 +92,9 @@ func each(ctx context.Context, in io.Reader, name string, fn func([]byte)) error
 		if n++; n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(l.Bytes) > 0 {
-			fn(l.Bytes)
+		if len(l.Bytes) == 0 {
+			return nil
 		}
-		return nil
+		return fn(l)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,8 @@ func TestFindings(t *testing.T) {
 		{"a misspelt event", on("PreToolCall", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreToolCall"},
 		{"an event in snake case", on("pre_tool_use", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/pre_tool_use"},
 		{"two letters swapped", on("PreTolUse", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreTolUse"},
+		{"an event with a tool", on("PostToolUse:Write", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PostToolUse:Write"},
+		{"an event with a rule", on("PreToolUse(Bash)", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreToolUse(Bash)"},
 		{"an event of tomorrow", on("BudgetExceeded", `{"type":"command","command":"x"}`), "warning event-unknown /hooks/BudgetExceeded"},
 		{"a tool as event", on("Write", `{"type":"command","command":"x"}`), "error event-is-tool /hooks/Write"},
 		{"onFailure in other case", pre(`{"type":"command","command":"x","onFailure":"Block"}`), "error on-failure " + e + "/onFailure"},
@@ -201,8 +204,10 @@ func TestSchemaAndChecksAgree(t *testing.T) {
 			`{"hooks":{"Stop":[{"matcher":`+v+`,"hooks":[]}]}}`, pre(v), pre(`{"type":`+v+`}`), `{"permissions":`+v+`,"hooks":{}}`, `{"permissions":{"allow":`+v+`},"hooks":{}}`,
 			`{"permissions":{"defaultMode":`+v+`},"hooks":{}}`, `{"disableAllHooks":`+v+`,"hooks":{}}`, `{"env":`+v+`,"hooks":{}}`, `{"model":`+v+`,"hooks":{}}`)
 	}
-	for _, b := range samples(t) {
+	open := map[string]bool{}
+	for name, b := range samples(t) {
 		texts = append(texts, string(b))
+		open[string(b)] = slices.Contains(otherNames, name)
 	}
 	for _, text := range texts {
 		root, err := Parse([]byte(text))
@@ -212,9 +217,13 @@ func TestSchemaAndChecksAgree(t *testing.T) {
 		for _, f := range r.Findings {
 			require.NotEqual(t, "schema", f.Code, "the schema found what the checks did not: %s: %v", text, f)
 		}
-		require.Equal(t, len(refused) > 0, r.Count(Error) > 0, "%s\nschema: %v\ncheck: %v", text, refused, r.Findings)
+		require.Equal(t, len(refused) > 0 || open[text], r.Count(Error) > 0, "%s\nschema: %v\ncheck: %v", text, refused, r.Findings)
 	}
 }
+
+// otherNames are samples with hooks under names that the schema leaves open,
+// since hosts add events.
+var otherNames = []string{"seen/24-events-at-the-top.json", "seen/25-tool-as-event.json", "seen/26-event-with-a-tool.json"}
 
 func TestSchemaKnowsTheEventsAndTypes(t *testing.T) {
 	text, err := schema.Text("hooks-settings")

@@ -40,9 +40,11 @@ func splitShell(s string) []string {
 		w.Reset()
 		in = false
 	}
-	escaped := false
+	escaped, comment := false, false
 	for _, r := range s {
 		switch {
+		case comment:
+			comment = r != '\n'
 		case escaped:
 			w.WriteRune(r)
 			escaped, in = false, true
@@ -59,6 +61,11 @@ func splitShell(s string) []string {
 		case r == ' ' || r == '\t' || r == '\n':
 			flush()
 			if r == '\n' && len(words) > 0 {
+				return words
+			}
+		case r == '#' && !in:
+			comment = true
+			if len(words) > 0 {
 				return words
 			}
 		case strings.ContainsRune(";|&<>()", r):
@@ -131,8 +138,8 @@ func (c *checker) runnable(e *entry, at *Node, path string, exec bool) {
 		return
 	}
 	if !strings.Contains(name, "/") {
-		c.bare(name, at, path, exec)
-		c.script(e.words, at, path)
+		c.bare(e, name, at, path, exec)
+		c.script(e, at, path)
 		return
 	}
 	if !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?") {
@@ -144,18 +151,18 @@ func (c *checker) runnable(e *entry, at *Node, path string, exec bool) {
 			return
 		}
 	}
-	c.file1(name, at, path, true)
-	c.script(e.words, at, path)
+	c.file1(e, name, at, path, true)
+	c.script(e, at, path)
 }
 
 // file1 looks at one file that an entry names.
-func (c *checker) file1(name string, at *Node, path string, run bool) {
+func (c *checker) file1(e *entry, name string, at *Node, path string, run bool) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil && !run:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start; by the interpreter's exit status the host blocks every call (2) or, without onFailure \"block\", lets it run", name, reading(err)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start%s", name, reading(err), brokenScript(e.Event)), "")
 	case err != nil:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine; the host reports exit status 127 and, without onFailure \"block\", lets the call run", name, reading(err)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook cannot start%s", name, reading(err), unstarted(e.Event)), "")
 	case info.IsDir():
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
 	case run && info.Mode()&0o111 == 0:

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"hooktrail/internal/event"
 )
 
 // shellWords are what a shell runs or reads by itself.
@@ -42,16 +44,17 @@ func (c *checker) found(name string) bool {
 }
 
 // bare looks for a program that an entry names without a path.
-func (c *checker) bare(name string, at *Node, path string, exec bool) {
+func (c *checker) bare(e *entry, name string, at *Node, path string, exec bool) {
 	if !resolved(name) || strings.HasPrefix(name, "-") || !exec && slices.Contains(shellWords(), name) || c.found(name) {
 		return
 	}
-	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start and, without onFailure \"block\", lets the call run", name),
+	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start%s", name, unstarted(e.Event)),
 		"install it, or name it by its absolute path")
 }
 
 // script looks for the file that an interpreter is to run.
-func (c *checker) script(words []string, at *Node, path string) {
+func (c *checker) script(e *entry, at *Node, path string) {
+	words := e.words
 	if !interpreter(filepath.Base(words[0])) {
 		return
 	}
@@ -60,7 +63,7 @@ func (c *checker) script(words []string, at *Node, path string) {
 			continue
 		}
 		if f := c.expand(w); filepath.IsAbs(f) && resolved(f) {
-			c.file1(f, at, path, false)
+			c.file1(e, f, at, path, false)
 		}
 		return
 	}
@@ -82,4 +85,38 @@ func plainFlag(program, flag string) bool {
 func interpreter(base string) bool {
 	base = strings.TrimRight(base, "0123456789.")
 	return isShell(base) || slices.Contains([]string{"python", "node", "bun", "ruby", "perl", "deno"}, base)
+}
+
+// unstarted says what comes of a hook that cannot start. Only before a call is
+// there something that then goes through unguarded.
+func unstarted(eventName string) string {
+	switch eventName {
+	case event.PreToolUse:
+		return ` and, without onFailure "block", lets the call run`
+	case event.PermissionRequest:
+		return ` and, without onFailure "block", leaves the request as it is`
+	default:
+		return ""
+	}
+}
+
+// brokenScript says what comes of a hook whose interpreter does not find its
+// script. Python ends with exit status 2 then, which a host takes for a block.
+func brokenScript(eventName string) string {
+	var does string
+	switch eventName {
+	case event.PreToolUse:
+		return `; by the interpreter's exit status the host blocks every call (2) or, without onFailure "block", lets it run`
+	case "UserPromptSubmit":
+		does = "drops every prompt"
+	case "Stop", "SubagentStop":
+		does = "never lets the turn end"
+	case "PostToolBatch":
+		does = "ends every turn"
+	case "ConfigChange":
+		does = "refuses every change"
+	default:
+		return unstarted(eventName)
+	}
+	return fmt.Sprintf("; by the interpreter's exit status the host %s (2) or goes on without it", does)
 }
