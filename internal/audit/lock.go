@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +37,32 @@ func acquire(path string, wanted func() bool) (func(), error) {
 			return func() {}, nil
 		}
 	}
+}
+
+// Locked waits for the lock of the log at path, as a writer does, and lets go of
+// it at once. It returns an error when the lock cannot be had before ctx ends.
+func Locked(ctx context.Context, path string) error {
+	path, err := resolve(path)
+	if err != nil {
+		return fmt.Errorf("lock audit log: %w", err)
+	}
+	done := make(chan error, 1)
+	go func() { // the kernel offers no wait with a deadline; see acquire
+		unlock, err := acquire(path, func() bool { return ctx.Err() == nil })
+		if err == nil {
+			unlock()
+		}
+		done <- err
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = errors.New("another process holds it")
+	}
+	if err != nil {
+		return fmt.Errorf("lock audit log: %w", err)
+	}
+	return nil
 }
 
 // openLock opens the lock file, and makes it and the folder around it if they

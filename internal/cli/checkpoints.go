@@ -10,9 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"hooktrail/internal/audit"
-	"hooktrail/internal/guard"
-	"hooktrail/internal/reason"
 	"hooktrail/internal/zerto"
 )
 
@@ -88,16 +85,7 @@ func refreshCheckpoints(ctx context.Context, s *Stdio, set *settings) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTime)
 	defer cancel()
-	err = p.Refresh(ctx, func(action string, cp guard.Checkpoint, message string) error {
-		return l.Record(ctx, &audit.Event{
-			Kind: audit.Checkpoint, Action: action, Target: cp.VM, Message: message,
-			Reason: reason.Observed, Decision: reason.None, ConfigSHA256: set.SHA256,
-			Checkpoint: &audit.CheckpointInfo{
-				Provider: cp.Provider, VM: cp.VM, VPG: cp.VPG, Site: cp.Site, Platform: cp.Platform, Tag: cp.Tag, ID: cp.ID,
-				Time: cp.Time, State: cp.State, CadenceS: int64(cp.Cadence.Seconds()), WaitedMs: cp.Waited.Milliseconds(),
-			},
-		})
-	})
+	err = p.Refresh(ctx, recordCheckpoints(ctx, set, l))
 	return errors.Join(err, p.Close(ctx))
 }
 

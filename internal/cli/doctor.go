@@ -27,6 +27,7 @@ func runDoctor(ctx context.Context, s *Stdio, args []string) int {
 	file := fs.String("file", "", "only this settings `file`, instead of the layers that the host merges")
 	log := fs.String("log", "", "audit log `file` (default: that of the installed configuration)")
 	client := fs.String("client", "", "version of the host (default: the installed one)")
+	tag := fs.String("tag", "", "also ask the checkpoint provider for a checkpoint of this `VM`, and wait for it")
 	if status, ok := parse(s, fs, args); !ok {
 		return status
 	}
@@ -39,7 +40,8 @@ func runDoctor(ctx context.Context, s *Stdio, args []string) int {
 	}
 	o := doctor.Options{
 		Places: places(s, dir), Client: *client, Home: s.Getenv("HOME"), Env: s.Environ(), Now: s.Now,
-		Budget: hookset.ConfigBudget, Config: loads, Verify: verifies,
+		Budget: hookset.ConfigBudget, Config: loads, Verify: verifies, Locked: locked,
+		Mark: fmt.Sprintf("doctor-%d", s.Now().UnixNano()),
 	}
 	o.Files = hookset.Layers(o.Places)
 	if *file != "" {
@@ -51,7 +53,10 @@ func runDoctor(ctx context.Context, s *Stdio, args []string) int {
 	o.Binaries = installedBinaries(s)
 	set := installedSettings(s, o.Files, *log)
 	o.Log = set.Log
-	o.Probes = doctorProbes(s, set)
+	o.Probes = doctorProbes(s, set, o.Mark)
+	if *tag != "" {
+		o.Probes = append(o.Probes, func(ctx context.Context) []doctor.Check { return tagProbe(ctx, s, set, *tag) })
+	}
 	all := doctor.Run(ctx, o)
 	if *asJSON {
 		if err := writeIndented(s.Out, all); err != nil {
@@ -109,25 +114,36 @@ func loads(path string) error {
 	return err
 }
 
-func verifies(ctx context.Context, log string) []string {
+func verifies(ctx context.Context, log string) (wrong, doubts []string) {
 	r, err := audit.Verify(ctx, log)
 	if err != nil {
-		return []string{err.Error()}
+		return []string{err.Error()}, nil
 	}
-	var all []string
 	for _, f := range r.Findings {
-		all = append(all, f.String())
+		wrong = append(wrong, f.String())
 	}
-	return all
+	for _, n := range r.Notes {
+		if n.Code == audit.NoteHead {
+			doubts = append(doubts, n.String())
+		}
+	}
+	return wrong, doubts
+}
+
+// locked waits for the log's lock as long as a hook would.
+func locked(ctx context.Context, log string) error {
+	ctx, cancel := context.WithTimeout(ctx, audit.DefaultLockTimeout)
+	defer cancel()
+	return audit.Locked(ctx, log)
 }
 
 // doctorProbes are the checks of parts that package doctor does not know. A new
 // one is a line here.
-func doctorProbes(s *Stdio, set *settings) []doctor.Probe {
+func doctorProbes(s *Stdio, set *settings, mark string) []doctor.Probe {
 	return []doctor.Probe{
 		func(context.Context) []doctor.Check { return guardProbe(s, set) },
 		func(ctx context.Context) []doctor.Check { return zertoProbe(ctx, s, set) },
-		func(ctx context.Context) []doctor.Check { return natsProbe(ctx, s, set) },
+		func(ctx context.Context) []doctor.Check { return natsProbe(ctx, s, set, mark) },
 	}
 }
 

@@ -13,27 +13,24 @@ import (
 const explainAbout = `Tells the story of one call from the log, in order: each hook with its branch of
 hook_failure_gate, each checkpoint, the permission decision, what decided it, and
 whether the tool ran. Contradictions are called out: stopped and yet executed is a
-finding.
+finding. With --nats the story is told from the stream.
 
 Exit status: 0 the story is sound, 1 a finding or nothing is known of the call.`
 
 func runExplain(ctx context.Context, s *Stdio, args []string) int {
 	var c common
-	fl := newFlags(s, "explain", "[--json] [--log FILE] TOOL_USE_ID [FILE...]", explainAbout)
+	fl := newFlags(s, "explain", "[--json] [--nats] [--log FILE] TOOL_USE_ID [FILE...]", explainAbout)
 	c.register(fl)
 	asJSON := fl.Bool("json", false, "print the story as one JSON object")
+	nats := fl.Bool("nats", false, "read the stream instead of the log: all hosts that ship to it")
 	if status, ok := parse(s, fl, args); !ok {
 		return status
 	}
 	if fl.NArg() == 0 {
 		return s.fail("explain", "names no call; hooktrail explain TOOL_USE_ID")
 	}
-	files, err := c.files(s, fl.Args()[1:])
-	if err != nil {
-		return s.fail("explain", "%s", printable(err.Error()))
-	}
 	story := report.NewStory(fl.Arg(0))
-	if _, err := report.Each(ctx, s.In, files, time.Time{}, story.Add); err != nil {
+	if _, err := c.source(s, *nats, fl.Args()[1:]).each(ctx, time.Time{}, true, story.Add); err != nil {
 		return s.fail("explain", "%s", printable(err.Error()))
 	}
 	status := exitOK

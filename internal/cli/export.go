@@ -47,7 +47,7 @@ func runExport(ctx context.Context, s *Stdio, args []string) int {
 	if *since > 0 {
 		x.from = s.Now().Add(-*since)
 	}
-	files, err := c.files(s, fl.Args())
+	files, err := c.source(s, false, fl.Args()).names()
 	if err != nil {
 		return s.fail("export", "%s", printable(err.Error()))
 	}

@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -21,7 +21,8 @@ import (
 
 const reportAbout = `Answers a question about the audit log; without NAME, the picture of the last day.
 Without FILE it reads all files of the log, rotated and compressed ones included;
-"-" is standard input.
+"-" is standard input. With --nats it reads what is in the stream at the start:
+the events of all hosts that ship to it, each once.
 
 reports:
 `
@@ -39,6 +40,7 @@ func runReport(ctx context.Context, s *Stdio, args []string) int {
 	by := fl.String("by", "", "group by these `fields` instead, with commas: hookName, host, hour, …")
 	asJSON := fl.Bool("json", false, "print JSON: one object a row, with its section")
 	asCSV := fl.Bool("csv", false, "print CSV")
+	nats := fl.Bool("nats", false, "read the stream instead of the log: all hosts that ship to it")
 	name, arg, rest := reportWords(args)
 	if status, ok := parse(s, fl, rest); !ok {
 		return status
@@ -57,11 +59,7 @@ func runReport(ctx context.Context, s *Stdio, args []string) int {
 	if *since > 0 {
 		from = s.Now().Add(-*since)
 	}
-	files, err := c.files(s, fl.Args())
-	if err != nil {
-		return s.fail("report", "%s", printable(err.Error()))
-	}
-	totals, err := report.Each(ctx, s.In, files, from, run.Add)
+	totals, err := c.source(s, *nats, fl.Args()).each(ctx, from, name != "integrity", run.Add)
 	if err != nil {
 		return s.fail("report", "%s", printable(err.Error()))
 	}
@@ -109,25 +107,6 @@ func fields(by string) []string {
 		return nil
 	}
 	return strings.Split(by, ",")
-}
-
-// files returns the named files, or those of the log.
-func (c *common) files(s *Stdio, named []string) ([]string, error) {
-	if len(named) > 0 {
-		return named, nil
-	}
-	set, fault := c.load(s)
-	if set.Log == "" {
-		return nil, errors.New("the audit log has no place: set --log or HOME")
-	}
-	if fault != nil && c.log == "" {
-		return nil, fault
-	}
-	files, err := audit.Files(set.Log)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no log at %s yet; name one with --log", set.Log)
-	}
-	return files, err
 }
 
 // maxCell bounds a cell of a table, in characters.
@@ -196,23 +175,29 @@ var numbers = map[string]bool{
 	"durationMs": true, "exitCode": true, "stopped": true, "blocked": true, "rate": true, "missing": true, "doubles": true, "seq": true,
 }
 
+// reportJSON prints one object a row: its section first, then its columns in
+// their order.
 func reportJSON(s *Stdio, sections []report.Section) error {
+	var out bytes.Buffer
 	for _, sec := range sections {
 		for _, row := range sec.Rows {
-			o := map[string]any{"section": sec.Title}
+			e := jsontext.NewEncoder(&out, jsontext.AllowInvalidUTF8(true))
+			err := errors.Join(e.WriteToken(jsontext.BeginObject), e.WriteToken(jsontext.String("section")), e.WriteToken(jsontext.String(sec.Title)))
 			for i, c := range sec.Columns {
-				if !numbers[c] {
-					o[c] = row[i]
-				} else if v := jsontext.Value(row[i]); v.Kind() == '0' && v.IsValid() {
-					o[c] = v
+				switch v := jsontext.Value(row[i]); {
+				case !numbers[c]:
+					err = errors.Join(err, e.WriteToken(jsontext.String(c)), e.WriteToken(jsontext.String(row[i])))
+				case v.Kind() == '0' && v.IsValid():
+					err = errors.Join(err, e.WriteToken(jsontext.String(c)), e.WriteValue(v))
 				}
 			}
-			if err := writeJSON(s.Out, o); err != nil {
+			if err = errors.Join(err, e.WriteToken(jsontext.EndObject)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	_, err := s.Out.Write(audit.EscapeJSON(out.Bytes()))
+	return err
 }
 
 // reportCSV prints one table after the other, each with its heading. A cell that

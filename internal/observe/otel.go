@@ -2,24 +2,27 @@ package observe
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"hooktrail/internal/audit"
-	"hooktrail/internal/reason"
 )
 
 // An otelReader reads the host's OpenTelemetry log records: the standard JSON
 // form, or one record a line as {body, attributes}. They count hook runs and
-// name no hook, and they do not tell a hook that said no from one that broke:
-// such a block is recorded as seen, with reason "observed".
+// name no hook and no call, and they do not tell a hook that said no from one
+// that broke: such a block is recorded as seen, with reason "observed".
 type otelReader struct {
 	counts Counts
-	// pending are failures of PreToolUse hooks that wait for the decision on
-	// their call, by tool.
+	// pending are the runs of PreToolUse hooks that wait for the decision on
+	// their call, and asked how many runs of PermissionRequest hooks do, by tool.
 	pending map[string][]*otelHooks
+	asked   map[string]int
+	doubts  map[string]int // see doubtful
 	out     []*audit.Event
 }
 
@@ -101,7 +104,14 @@ func (t *otelReader) record(r otelRecord) {
 		t.hooks(s, a)
 	case "tool_decision":
 		t.decision(s, a)
-	case "tool_result", "hook_execution_start", "hook_registered":
+	case "hook_execution_start":
+		if tool := toolOfHook(a["hook_name"]); a["hook_event"] == "PermissionRequest" && tool != "" {
+			if t.asked == nil {
+				t.asked = map[string]int{}
+			}
+			t.asked[tool]++
+		}
+	case "tool_result", "hook_registered":
 	default:
 		t.counts.unknown(a["event.name"])
 	}
@@ -118,9 +128,6 @@ func (t *otelReader) hooks(s stamp, a map[string]string) {
 	h := &otelHooks{
 		stamp: s, event: a["hook_event"], name: a["hook_name"],
 		open: n("num_non_blocking_error"), late: n("num_cancelled"), block: n("num_blocking"),
-	}
-	if h.open+h.late+h.block == 0 {
-		return
 	}
 	tool := toolOfHook(h.name)
 	if h.event != "PreToolUse" || tool == "" {
@@ -150,75 +157,14 @@ func (t *otelReader) emit(h *otelHooks, toolUse string) {
 		add(failedOpen(h.stamp, run, true, "", ""))
 	}
 	for range h.block {
-		e := run.newEvent(h.stamp)
-		e.Layer, e.Decision, e.Reason = reason.LayerNone, reason.Blocked, reason.Observed
-		e.Message = "A hook blocked this. OpenTelemetry does not record whether it said no or failed."
-		add(e)
+		add(blockedUnknown(h.stamp, run))
 	}
-}
-
-func (t *otelReader) decision(s stamp, a map[string]string) {
-	id, tool := a["tool_use_id"], a["tool_name"]
-	c := call{Tool: tool}
-	var in struct {
-		Server      string `json:"mcp_server_name"`
-		Name        string `json:"mcp_tool_name"`
-		FullCommand string `json:"full_command"`
-	}
-	if json.Unmarshal([]byte(a["tool_parameters"]), &in, tolerant()) == nil {
-		if in.Server != "" {
-			c.Tool = "mcp__" + in.Server + "__" + in.Name
-		}
-		c.Command = audit.Text(in.FullCommand, maxCommand)
-	}
-	if waiting := t.pending[c.Tool]; len(waiting) == 1 {
-		t.emit(waiting[0], id)
-		delete(t.pending, c.Tool)
-	}
-	switch {
-	case a["decision"] == "accept":
-		if e := granted(s, id, c, a["source"], "otel"); e != nil {
-			t.out = append(t.out, e)
-		}
-		return
-	case a["decision"] != "reject":
-		return
-	case a["source"] == "hook" && a["permission_mode"] != "" && t.blockedCall(id):
-		return // the block is on record as the hook's
-	}
-	e := s.newEvent(audit.Permission)
-	e.ToolUseID, e.PermissionMode = id, a["permission_mode"]
-	c.fill(e)
-	e.Evidence = "otel:tool_decision source=" + a["source"]
-	switch {
-	case a["classifier_verdict"] != "":
-		e.Reason, e.Decision = reason.PermissionClassifier, reason.Denied
-	case a["source"] == "hook":
-		e.Reason, e.Decision = reason.PermissionHook, reason.Denied
-	case len(a["source"]) > 4 && a["source"][:4] == "user":
-		e.Reason, e.Decision = reason.PermissionUser, reason.Denied
-	default:
-		e.Reason, e.Decision = reason.Observed, reason.Blocked
-		e.Message = "The host refused this call. OpenTelemetry does not record whether a rule, a mode or nobody's answer did it."
-	}
-	e.Layer = e.Reason.Layer()
-	t.out = append(t.out, e)
-}
-
-// blockedCall tells whether a PreToolUse hook blocked the call.
-func (t *otelReader) blockedCall(id string) bool {
-	for _, e := range t.out {
-		if e.ToolUseID == id && e.Kind == audit.Callback && e.Decision == reason.Blocked {
-			return true
-		}
-	}
-	return false
 }
 
 // end records what no call could be found for.
 func (t *otelReader) end() {
-	for _, waiting := range t.pending {
-		for _, h := range waiting {
+	for _, tool := range slices.Sorted(maps.Keys(t.pending)) {
+		for _, h := range t.pending[tool] {
 			t.emit(h, "")
 		}
 	}

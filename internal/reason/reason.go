@@ -57,6 +57,10 @@ const (
 	PermissionUnattendedRule Code = "permission_unattended_rule"
 	PermissionUnattendedHook Code = "permission_unattended_hook"
 
+	// PermissionUnknown is for records that say no more than that it was the
+	// permissions.
+	PermissionUnknown Code = "permission_unknown"
+
 	PermissionAllowed Code = "permission_allowed"
 
 	AuditUnavailable Code = "audit_unavailable"
@@ -131,6 +135,7 @@ var layers = map[Code]Layer{
 
 	PermissionUnattendedRule: LayerPermission,
 	PermissionUnattendedHook: LayerPermission,
+	PermissionUnknown:        LayerPermission,
 
 	PermissionAllowed: LayerPermission,
 

@@ -44,6 +44,7 @@ func TestCodesNeverChange(t *testing.T) {
 		"permission_unattended":        "permission",
 		"permission_unattended_rule":   "permission",
 		"permission_unattended_hook":   "permission",
+		"permission_unknown":           "permission",
 		"permission_allowed":           "permission",
 		"audit_unavailable":            "audit",
 		"observed":                     "none",

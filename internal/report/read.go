@@ -23,40 +23,48 @@ type Totals struct {
 // older than since, which may be zero, to fn. "-" is standard input, in. The row
 // is fn's only until it returns.
 func Each(ctx context.Context, in io.Reader, files []string, since time.Time, fn func(*Row)) (Totals, error) {
+	return EachOf(since, fn, func(line func([]byte)) error {
+		for _, name := range files {
+			if err := Lines(ctx, in, name, func(l audit.Line) error { line(l.Bytes); return nil }); err != nil {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// EachOf is Each for lines from wherever read takes them. read gives them to
+// line one by one, and its error is returned.
+func EachOf(since time.Time, fn func(*Row), read func(line func([]byte)) error) (Totals, error) {
 	var (
 		t    Totals
 		r    Row
 		from string
+		last []byte // a copy: the row's strings would keep their whole lines
 	)
 	if !since.IsZero() {
 		from = since.UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
-	for _, name := range files {
-		err := Lines(ctx, in, name, func(l audit.Line) error {
-			t.Bytes += int64(len(l.Bytes)) + 1
-			if !r.parse(l.Bytes) {
-				t.Broken++
-				return nil
-			}
-			if r.Time < from { // fixed width, UTC: as text it is in order
-				return nil
-			}
-			t.Events++
-			if t.First == "" || r.Time < t.First {
-				t.First = strings.Clone(r.Time)
-			}
-			if r.Time > t.Last {
-				t.Last = r.Time
-			}
-			fn(&r)
-			return nil
-		})
-		if err != nil {
-			return t, fmt.Errorf("read %s: %w", name, err)
+	err := read(func(line []byte) {
+		t.Bytes += int64(len(line)) + 1
+		if !r.parse(line) {
+			t.Broken++
+			return
 		}
-		t.Last = strings.Clone(t.Last)
-	}
-	return t, nil
+		if r.Time < from { // fixed width, UTC: as text it is in order
+			return
+		}
+		t.Events++
+		if t.First == "" || r.Time < t.First {
+			t.First = strings.Clone(r.Time)
+		}
+		if r.Time > string(last) {
+			last = append(last[:0], r.Time...)
+		}
+		fn(&r)
+	})
+	t.Last = string(last)
+	return t, err
 }
 
 // Lines gives every line of the named file that is not empty to fn, and ends with

@@ -2,9 +2,11 @@ package settings
 
 // An Own is an entry of ours, taken apart.
 type Own struct {
-	Words     []string // the command line
-	URL       string   // of an entry over HTTP
-	Condition string   // its "if"
+	Words     []string          // the command line
+	URL       string            // of an entry over HTTP
+	Headers   map[string]string // sent with it; variables stand in them by name
+	Variables []string          // those that may be filled in
+	Condition string            // its "if"
 }
 
 // Ours tells whether an entry of a report is one of ours, and takes it apart.
@@ -24,7 +26,14 @@ func Ours(files []File, e Entry, binaries ...string) (Own, bool) {
 			return Own{}, false
 		}
 		words, _ := argv(n)
-		return Own{Words: program(words), URL: text(n, "url"), Condition: text(n, "if")}, true
+		own := Own{Words: program(words), URL: text(n, "url"), Condition: text(n, "if"), Headers: map[string]string{}}
+		for _, m := range n.Get("headers").members() {
+			own.Headers[m.Name] = m.Value.Text
+		}
+		for _, v := range n.Get("allowedEnvVars").items() {
+			own.Variables = append(own.Variables, v.Text)
+		}
+		return own, true
 	}
 	return Own{}, false
 }

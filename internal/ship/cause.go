@@ -18,6 +18,8 @@ var (
 	ErrBusy = errors.New("another shipper is at work")
 	// ErrNoStream says that no stream takes the events.
 	ErrNoStream = errors.New("no stream")
+	// ErrNoRead says that the account may not read the stream.
+	ErrNoRead = errors.New("the account has not the right to read it")
 )
 
 // The server's codes that need an explanation.

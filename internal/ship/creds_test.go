@@ -105,7 +105,7 @@ func TestCredsFile(t *testing.T) {
 	seen := 0
 	require.NoError(t, Tail(bg, admin, TailOptions{}, func([]byte) error { seen++; return nil }))
 	require.Equal(t, 10, seen)
-	require.ErrorIs(t, Tail(bg, box, TailOptions{}, func([]byte) error { return nil }), errNoRead)
+	require.ErrorIs(t, Tail(bg, box, TailOptions{}, func([]byte) error { return nil }), ErrNoRead)
 
 	// What does not log in ships nothing, is said, and quotes neither JWT nor seed.
 	stranger, _ := issue(t)

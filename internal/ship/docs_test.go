@@ -92,7 +92,7 @@ func TestDocs(t *testing.T) {
 		box.User, box.PasswordFile = "box1", secretFile(t, "box1-password")
 		_, err = Run(bg, box)
 		require.NoError(t, err)
-		require.ErrorIs(t, Tail(bg, box, TailOptions{}, func([]byte) error { return nil }), errNoRead)
+		require.ErrorIs(t, Tail(bg, box, TailOptions{}, func([]byte) error { return nil }), ErrNoRead)
 		siem := l.options(srv.url)
 		siem.User, siem.PasswordFile = "siem", secretFile(t, "siem-password")
 		n := 0

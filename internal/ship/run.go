@@ -15,8 +15,8 @@ import (
 // Run ships what is in the log and returns when all of it is acknowledged, or
 // with an error when it cannot go on. It ends in bounded time against any
 // server: at most the time to connect, and Options.Stall without progress. When
-// another shipper is at work, it waits that long for it to reach the log's end
-// and returns ErrBusy if it does not.
+// another shipper is at work, it waits that long for it to reach the log's end or
+// to give up, and returns ErrBusy if it does neither.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -24,10 +24,15 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	lock, err := lockCursor(o.Cursor)
 	if errors.Is(err, ErrBusy) {
-		return waitForOther(ctx, &o)
+		lock, err = waitForOther(ctx, &o)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrBusy):
+		return Result{ByOther: true}, err
+	case err != nil:
 		return Result{}, err
+	case lock == nil:
+		return Result{ByOther: true}, nil
 	}
 	defer lock.Close() //nolint:errcheck // the process's end frees it as well
 	s, err := newShipper(&o)
@@ -215,17 +220,23 @@ func (s *shipper) end(ctx context.Context, err error) error {
 	return err
 }
 
-// waitForOther waits until the shipper at work has come to the log's present end.
-func waitForOther(ctx context.Context, o *Options) (Result, error) {
+// waitForOther waits until the shipper at work has come to the log's present end,
+// and then returns no lock. When that one gives up before, as a hook does whose
+// budget ends, it returns the lock that has become free.
+func waitForOther(ctx context.Context, o *Options) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Stall)
 	defer cancel()
 	for {
 		st, err := ReadStatus(*o)
 		if err == nil && st.Backlog == 0 {
-			return Result{ByOther: true}, nil
+			return nil, nil
 		}
 		if !sleep(ctx, 5*o.Poll) {
-			return Result{ByOther: true}, fmt.Errorf("ship: %w", ErrBusy)
+			return nil, fmt.Errorf("ship: %w", ErrBusy)
+		}
+		lock, err := lockCursor(o.Cursor)
+		if !errors.Is(err, ErrBusy) {
+			return lock, err
 		}
 	}
 }

@@ -66,15 +66,8 @@ func CreateStream(ctx context.Context, o Options, spec StreamSpec) (created bool
 		return false, nil, err
 	}
 	defer l.close()
-	wait, stop := context.WithCancel(ctx)
+	wait, stop := l.whileUp(ctx)
 	defer stop()
-	go func() {
-		select {
-		case <-l.failed: // no right to do this: the server answers nothing
-			stop()
-		case <-wait.Done():
-		}
-	}()
 	want := o.config(spec)
 	str, err := l.js.Stream(wait, o.Stream)
 	switch {
@@ -87,6 +80,30 @@ func CreateStream(ctx context.Context, o Options, spec StreamSpec) (created bool
 		return false, nil, l.because("create the stream", err)
 	}
 	return true, nil, nil
+}
+
+// Weaknesses says in words where the stream is weaker than CreateStream would
+// have made it. It changes nothing; the account may lack the right to ask, which
+// is ErrNoRead.
+func Weaknesses(ctx context.Context, o Options) ([]string, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Stall)
+	defer cancel()
+	l, err := dial(ctx, o.Conn)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	wait, stop := l.whileUp(ctx)
+	defer stop()
+	str, err := l.js.Stream(wait, o.Stream)
+	if err != nil {
+		return nil, l.reading(ctx, &o, err)
+	}
+	return weaker(str.CachedInfo().Config, o.config(StreamSpec{})), nil
 }
 
 // because prefers what the server said outside of the request.

@@ -3,10 +3,9 @@ package ship
 import (
 	"bytes"
 	"context"
-	"errors"
+	"hash/maphash"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -20,58 +19,18 @@ type TailOptions struct {
 	Host string
 	// Keep leaves out events for which it is false. Nil keeps all.
 	Keep func(event []byte) bool
+	// Once leaves out copies of events, for 8 bytes of memory an event. Copies
+	// come about where a lost cursor met a stream that could not be asked.
+	Once bool
 	// Last shows only this many of what is stored at the start. Zero means all,
 	// less than zero none.
 	Last int
 }
 
-// A tailWindow lets through what comes after the stored events, and of those the
-// last ones.
-type tailWindow struct {
-	t      TailOptions
-	fn     func([]byte) error
-	kept   [][]byte
-	passed bool // the stored events have been seen
-}
-
-// event takes one message; pending is how many are stored behind it.
-func (w *tailWindow) event(b []byte, pending uint64) error {
-	if w.t.Keep == nil || w.t.Keep(b) {
-		if w.passed || w.t.Last == 0 {
-			return w.fn(b)
-		}
-		if w.kept = append(w.kept, bytes.Clone(b)); len(w.kept) > max(w.t.Last, 0) {
-			w.kept = w.kept[1:]
-		}
-	}
-	if pending == 0 {
-		return w.flush()
-	}
-	return nil
-}
-
-func (w *tailWindow) message(m jetstream.Msg) error {
-	meta, err := m.Metadata()
-	if err != nil {
-		return err
-	}
-	return w.event(m.Data(), meta.NumPending)
-}
-
-func (w *tailWindow) flush() error {
-	w.passed = true
-	for _, b := range w.kept {
-		if err := w.fn(b); err != nil {
-			return err
-		}
-	}
-	w.kept = nil
-	return nil
-}
-
 // Tail calls fn for each event in the stream, oldest first. The bytes are valid
-// during the call. Without Follow it returns when all that is stored was shown;
-// with it, it returns nil when ctx ends. fn may end it with an error.
+// during the call. Without Follow it returns when all that was stored at its
+// start was shown; with it, it returns nil when ctx ends. fn may end it with an
+// error.
 func Tail(ctx context.Context, o Options, t TailOptions, fn func(event []byte) error) error {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -81,72 +40,121 @@ func Tail(ctx context.Context, o Options, t TailOptions, fn func(event []byte) e
 	if t.Host != "" {
 		host = Token(t.Host)
 	}
-	w := &tailWindow{t: t, fn: fn}
+	w := newTailWindow(t, fn)
 	if t.Follow {
-		return follow(ctx, &o, host, t.Since, w)
+		return follow(ctx, &o, host, w)
 	}
-	return walk(ctx, &o, host, t.Since, false, w.message)
+	if err := read(ctx, &o, host, t.Since, false, w.message); err != nil {
+		return err
+	}
+	return w.flush()
 }
 
 // follow shows what is stored and what comes.
-func follow(ctx context.Context, o *Options, host string, since time.Time, w *tailWindow) error {
+func follow(ctx context.Context, o *Options, host string, w *tailWindow) error {
 	l, err := dial(ctx, o.Conn)
 	if err != nil {
 		return err
 	}
 	defer l.close()
-	filter := o.Subject + ".>"
-	if host != "" {
-		filter = o.Subject + "." + host + ".>"
-	}
-	cfg := jetstream.OrderedConsumerConfig{FilterSubjects: []string{filter}}
-	if !since.IsZero() {
-		cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
-	}
-	wait, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-l.failed:
-			cancel(l.broken())
-		case <-wait.Done():
-		}
-	}()
-	cons, err := l.js.OrderedConsumer(wait, o.Stream, cfg)
+	wait, cancel := l.whileUp(ctx)
+	defer cancel()
+	cons, n, err := l.consume(wait, o.Stream, consumer(o, host, w.t.Since))
 	if err == nil {
-		var iter jetstream.MessagesContext
-		if iter, err = cons.Messages(); err == nil {
-			defer iter.Stop()
-			err = pump(wait, iter, w)
-		}
+		err = w.follow(wait, cons, n)
 	}
-	var own *fnError
-	switch {
-	case errors.As(err, &own):
-		return own.err
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil
-	case errors.Is(l.broken(), nats.ErrPermissionViolation):
-		return errNoRead
-	case l.broken() != nil:
-		return l.clean("read stream", l.broken())
 	}
-	return l.clean("read stream", err)
+	return l.reading(ctx, o, err)
 }
 
-// A fnError is an error of the caller's, which is returned as it is.
-type fnError struct{ err error }
+// A tailWindow lets through what comes after the stored events, and of those the
+// last ones.
+type tailWindow struct {
+	t      TailOptions
+	fn     func([]byte) error
+	kept   [][]byte
+	passed bool // the stored events have been seen
 
-func (e *fnError) Error() string { return e.err.Error() }
+	seed maphash.Seed
+	seen map[uint64]struct{} // event ids; nil keeps copies
+}
 
-func pump(ctx context.Context, iter jetstream.MessagesContext, w *tailWindow) error {
-	for {
+func newTailWindow(t TailOptions, fn func([]byte) error) *tailWindow {
+	w := &tailWindow{t: t, fn: fn, seed: maphash.MakeSeed()}
+	if t.Once {
+		w.seen = map[uint64]struct{}{}
+	}
+	return w
+}
+
+// copied tells whether the event was seen before.
+func (w *tailWindow) copied(m jetstream.Msg) bool {
+	id := m.Headers().Get(jetstream.MsgIDHeader)
+	if w.seen == nil || id == "" {
+		return false
+	}
+	key := maphash.String(w.seed, id)
+	_, was := w.seen[key]
+	w.seen[key] = struct{}{}
+	return was
+}
+
+// follow shows the last of the n stored events, then all that come.
+func (w *tailWindow) follow(ctx context.Context, cons jetstream.Consumer, n uint64) error {
+	iter, err := cons.Messages()
+	if err != nil {
+		return err
+	}
+	defer iter.Stop()
+	for seen := uint64(0); ; seen++ {
+		if seen >= n && !w.passed {
+			if err := w.flush(); err != nil {
+				return &fnError{err}
+			}
+		}
 		msg, err := iter.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			return err
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return err
+		}
+		if meta.NumPending == 0 { // old messages may have gone away meanwhile
+			n = 0
 		}
 		if err := w.message(msg); err != nil {
 			return &fnError{err}
 		}
 	}
+}
+
+func (w *tailWindow) message(m jetstream.Msg) error {
+	b := m.Data()
+	switch {
+	case w.copied(m):
+		return nil
+	case w.t.Keep != nil && !w.t.Keep(b):
+		return nil
+	case w.passed || w.t.Last == 0:
+		return w.fn(b)
+	}
+	if w.kept = append(w.kept, bytes.Clone(b)); len(w.kept) > max(w.t.Last, 0) {
+		w.kept = w.kept[1:]
+	}
+	return nil
+}
+
+// flush shows what is left of the stored events.
+func (w *tailWindow) flush() error {
+	w.passed = true
+	for _, b := range w.kept {
+		if err := w.fn(b); err != nil {
+			return err
+		}
+	}
+	w.kept = nil
+	return nil
 }

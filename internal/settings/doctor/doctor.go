@@ -46,6 +46,10 @@ type Options struct {
 	Env    []string // the environment that the host would give a hook
 	Now    func() time.Time
 
+	// Mark is the tool use id of the event that is fed, by which the probes find
+	// it again.
+	Mark string
+
 	// Binaries are our program's paths that records of installations name.
 	Binaries []string
 
@@ -54,8 +58,12 @@ type Options struct {
 	Budget func(path string) (time.Duration, error)
 	// Config judges a configuration file.
 	Config func(path string) error
-	// Verify returns what is wrong in the log; nil means that it is sound.
-	Verify func(ctx context.Context, log string) []string
+	// Verify returns what is wrong in the log, and what keeps that from being
+	// proven; without either it is sound.
+	Verify func(ctx context.Context, log string) (wrong, doubts []string)
+	// Locked waits for the log's lock as a hook does, and returns why it cannot
+	// be had.
+	Locked func(ctx context.Context, log string) error
 	// Probes are further checks, made after ours.
 	Probes []Probe
 }

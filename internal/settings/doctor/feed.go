@@ -17,59 +17,72 @@ import (
 // asks for nothing is broken.
 const feedLimit = 20 * time.Second
 
-// feed runs the installed command line with a sound event, which must be let
-// through or asked about and be recorded, and with a broken one, which must be
-// blocked with exit status 2.
+// An outcome is what the host would see of one feeding.
+type outcome struct {
+	answer  []byte
+	said    string // what a person would be told
+	blocks  bool
+	strange string // why it is no answer of ours; the host lets the call run
+}
+
+// feed gives the installed entry a sound event, which must be let through or
+// asked about and be recorded, and a broken one, which must be blocked.
 func (e ours) feed(ctx context.Context, o Options) []Check {
-	if e.url != "" {
-		return nil
+	give := e.run
+	if e.own.URL != "" {
+		give = e.post
 	}
-	id := fmt.Sprintf("doctor-%d", o.Now().UnixNano())
 	sound, _ := json.Marshal(map[string]any{
 		"session_id": "hooktrail-doctor", "transcript_path": "", "cwd": "/", "hook_event_name": "PreToolUse",
-		"tool_name": "HooktrailDoctor", "tool_input": map[string]any{}, "tool_use_id": id,
+		"tool_name": "HooktrailDoctor", "tool_input": map[string]any{}, "tool_use_id": o.Mark,
 	})
-	all := []Check{}
+	var all []Check
 	start := o.Now()
-	out, errs, status, err := e.run(ctx, o, sound)
+	got, err := give(ctx, o, sound)
 	took := o.Now().Sub(start).Round(time.Millisecond)
 	switch {
+	case err != nil && e.own.URL != "":
+		return append(all, Check{"answer", Failed, err.Error(), "start hooktrail serve, or install the command"})
 	case err != nil:
 		return append(all, Check{"answer", Failed, fmt.Sprintf("the installed command cannot be run: %v", err), "hooktrail install"})
-	case status == 2:
-		all = append(all, Check{"answer", Failed, "a harmless event is blocked: " + oneLine(errs), "read the reason; every call would be blocked"})
-	case status != 0:
-		all = append(all, Check{"answer", Failed, fmt.Sprintf("exit status %d, on which the host lets calls run: %s", status, oneLine(errs)), "is this program hooktrail?"})
-	case len(bytes.TrimSpace(out)) > 0 && !object(out):
-		all = append(all, Check{"answer", Failed, "the answer is not one JSON object: " + oneLine(out), "is this program hooktrail?"})
+	case got.blocks:
+		all = append(all, Check{"answer", Failed, "a harmless event is blocked: " + got.said, "read the reason; every call would be blocked"})
+	case got.strange != "":
+		all = append(all, Check{"answer", Failed, got.strange, "is this program hooktrail?"})
+	case len(bytes.TrimSpace(got.answer)) > 0 && !object(got.answer):
+		all = append(all, Check{"answer", Failed, "the answer is not one JSON object: " + oneLine(got.answer), "is this program hooktrail?"})
 	default:
-		all = append(all, Check{"answer", OK, fmt.Sprintf("a harmless event is answered in %v", took), ""})
-		all = append(all, recorded(o, id))
+		all = append(all, Check{"answer", OK, fmt.Sprintf("a harmless event is answered in %v", took), ""}, e.recorded(o))
 	}
-	_, _, status, err = e.run(ctx, o, []byte(`{"hook_event_name":`))
-	if err != nil || status != 2 {
-		return append(all, Check{"fails closed", Failed, fmt.Sprintf("a broken event is not blocked (exit status %d, %v)", status, err), "is this program hooktrail?"})
+	if got, err = give(ctx, o, []byte(`{"hook_event_name":`)); err != nil || !got.blocks {
+		return append(all, Check{"fails closed", Failed, fmt.Sprintf("a broken event is not blocked (%s, %v)", or(got.strange, "it was let through"), err), "is this program hooktrail?"})
 	}
 	return append(all, Check{"fails closed", OK, "a broken event is blocked", ""})
 }
 
-func (e ours) run(ctx context.Context, o Options, event []byte) (out, errs []byte, status int, err error) {
+// run gives the event to the installed command line.
+func (e ours) run(ctx context.Context, o Options, event []byte) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, feedLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, e.words[0], e.words[1:]...) //nolint:gosec // the command that the host would run
+	cmd := exec.CommandContext(ctx, e.own.Words[0], e.own.Words[1:]...) //nolint:gosec // the command that the host would run
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), &limited{b: &stdout}, &limited{b: &stderr}
 	cmd.Env, cmd.Dir = o.Env, "/"
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	err := cmd.Run()
+	got := outcome{answer: stdout.Bytes(), said: oneLine(stderr.Bytes())}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return nil, nil, -1, fmt.Errorf("no answer within %v", feedLimit)
+		return outcome{}, fmt.Errorf("no answer within %v", feedLimit)
+	case errors.As(err, &exit) && exit.ExitCode() == 2:
+		got.blocks = true
 	case errors.As(err, &exit):
-		return stdout.Bytes(), stderr.Bytes(), exit.ExitCode(), nil
+		got.strange = fmt.Sprintf("exit status %d, on which the host lets calls run: %s", exit.ExitCode(), got.said)
+	case err != nil:
+		return outcome{}, err
 	}
-	return stdout.Bytes(), stderr.Bytes(), 0, err
+	return got, nil
 }
 
 // limited keeps the first 64 KiB and drops the rest.
@@ -93,4 +106,11 @@ func oneLine(b []byte) string {
 		s = string(r[:199]) + "…"
 	}
 	return s
+}
+
+func or(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
 }

@@ -46,8 +46,7 @@ func layers(o Options, r settings.Report) []Check {
 // An ours is an entry of ours on PreToolUse.
 type ours struct {
 	settings.Entry
-	words []string
-	url   string
+	own settings.Own
 }
 
 // entries finds our own entries and judges them.
@@ -65,7 +64,7 @@ func entries(o Options, r settings.Report) ([]ours, []Check) {
 		if e.Event != "PreToolUse" {
 			continue
 		}
-		found = append(found, ours{e, own.Words, own.URL})
+		found = append(found, ours{e, own})
 		where := fmt.Sprintf("%s:%d", e.File, e.Line)
 		switch {
 		case !e.Runs:
@@ -120,11 +119,11 @@ func siblings(o Options, r settings.Report) []Check {
 
 // configured looks at the command line of an entry and at what it names.
 func (e ours) configured(o Options) []Check {
-	if e.url != "" {
+	if e.own.URL != "" {
 		return nil
 	}
 	var all []Check
-	program := e.words[0]
+	program := e.own.Words[0]
 	info, err := os.Stat(program)
 	switch {
 	case !filepath.IsAbs(program):
@@ -138,11 +137,11 @@ func (e ours) configured(o Options) []Check {
 	default:
 		all = append(all, Check{"program", OK, program, ""})
 	}
-	i := slices.Index(e.words, "--config")
-	if i < 0 || i+1 >= len(e.words) {
+	i := slices.Index(e.own.Words, "--config")
+	if i < 0 || i+1 >= len(e.own.Words) {
 		return append(all, Check{"config", Failed, "the entry names no configuration, so a project's env can choose one", "hooktrail install writes --config"})
 	}
-	config := e.words[i+1]
+	config := e.own.Words[i+1]
 	if !filepath.IsAbs(config) {
 		all = append(all, Check{"config", Failed, config + " is a relative path, found from wherever the session is", "hooktrail install"})
 	}

@@ -61,13 +61,22 @@ func file(ctx context.Context, o Options) []Check {
 	if info.Mode().Perm()&0o077 != 0 && info.Mode()&os.ModeSymlink == 0 {
 		all = append(all, Check{"log", Warning, fmt.Sprintf("%s has mode %04o; it holds commands and paths", o.Log, info.Mode().Perm()), "chmod 600 " + o.Log})
 	}
-	if o.Verify != nil {
-		if wrong := o.Verify(ctx, o.Log); len(wrong) > 0 {
-			return append(all, Check{"chain", Failed, fmt.Sprintf("the log was tampered with or damaged (%d findings), the first: %s", len(wrong), wrong[0]), "hooktrail verify tells all"})
-		}
-		all = append(all, Check{"chain", OK, "the log's chain is whole", ""})
+	all = append(all, Check{"log", OK, o.Log + " can be written", ""})
+	if err := o.Locked(ctx, o.Log); err != nil {
+		all = append(all, Check{"lock", Failed, err.Error(), "every call is blocked meanwhile; end the process that holds " + o.Log + ".lock"})
+	} else {
+		all = append(all, Check{"lock", OK, "the log's lock is free", ""})
 	}
-	return append(all, Check{"log", OK, o.Log + " can be written", ""})
+	wrong, doubts := o.Verify(ctx, o.Log)
+	switch {
+	case len(wrong) > 0:
+		all = append(all, Check{"chain", Failed, fmt.Sprintf("the log was tampered with or damaged (%d findings), the first: %s", len(wrong), wrong[0]), "hooktrail verify tells all"})
+	case len(doubts) > 0:
+		all = append(all, Check{"chain", Warning, doubts[0], "the next event makes it good; hooktrail verify --nats tells what is missing"})
+	default:
+		all = append(all, Check{"chain", OK, "the log's chain is whole and ends where its head says", ""})
+	}
+	return all
 }
 
 func existing(dir string) string {
@@ -81,15 +90,20 @@ func existing(dir string) string {
 
 func space(dir string) []Check {
 	free, ok := freeBytes(dir)
-	switch {
-	case !ok:
+	if !ok {
 		return nil
-	case free < fullSpace:
-		return []Check{{"disk", Failed, fmt.Sprintf("only %d MB are free at %s; when the log cannot grow, every call is blocked", free>>20, dir), "make room"}}
-	case free < lowSpace:
-		return []Check{{"disk", Warning, fmt.Sprintf("only %d MB are free at %s", free>>20, dir), "make room, or set audit.rotateBytes and audit.keepFiles"}}
 	}
-	return []Check{{"disk", OK, fmt.Sprintf("%d MB are free", free>>20), ""}}
+	return []Check{room(dir, free)}
+}
+
+func room(dir string, free uint64) Check {
+	switch {
+	case free < fullSpace:
+		return Check{"disk", Failed, fmt.Sprintf("only %d MB are free at %s; when the log cannot grow, every call is blocked", free>>20, dir), "make room"}
+	case free < lowSpace:
+		return Check{"disk", Warning, fmt.Sprintf("only %d MB are free at %s", free>>20, dir), "make room, or set audit.rotateBytes and audit.keepFiles"}
+	}
+	return Check{"disk", OK, fmt.Sprintf("%d MB are free", free>>20), ""}
 }
 
 // tail returns the last 64 KiB of the log.
@@ -108,9 +122,17 @@ func tail(name string) []byte {
 	return b
 }
 
-func recorded(o Options, id string) Check {
-	if bytes.Contains(tail(o.Log), []byte(`"toolUseId":"`+id+`"`)) {
+// Recorded tells whether the event with a mark is among the log's last ones.
+func Recorded(log, mark string) bool {
+	return bytes.Contains(tail(log), []byte(`"toolUseId":"`+mark+`"`))
+}
+
+func (e ours) recorded(o Options) Check {
+	switch {
+	case Recorded(o.Log, o.Mark):
 		return Check{"record", OK, "the event stands in the log", ""}
+	case e.own.URL != "": // the server has a configuration of its own
+		return Check{"record", Warning, "the event was answered, but does not stand in " + o.Log, "name the log of hooktrail serve with --log"}
 	}
 	return Check{"record", Failed, "the event was answered, but does not stand in " + o.Log, "is the log of the installed configuration another one? Name it with --log"}
 }
