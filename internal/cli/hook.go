@@ -185,26 +185,6 @@ func recorder(s *Stdio, set *settings) hook.Recorder {
 	return loud{l, s, set}
 }
 
-// apart tells whether the log is another file than what the host reads. An event
-// before the answer makes plain text of both to the host, which then lets the call
-// run.
-func apart(s *Stdio, log string) error {
-	fi, err := os.Stat(log)
-	if err != nil {
-		return nil // whatever it is, it is for the log to say
-	}
-	for name, w := range map[string]io.Writer{"output": s.Out, "error": s.Err} {
-		f, ok := w.(*os.File)
-		if !ok {
-			continue
-		}
-		if st, err := f.Stat(); err == nil && os.SameFile(fi, st) {
-			return reason.Wrap(reason.AuditUnavailable, fmt.Sprintf("%s is standard %s as well, which the host reads", log, name), nil)
-		}
-	}
-	return nil
-}
-
 // noLog is a log that cannot be opened.
 type noLog struct{ err error }
 
@@ -220,10 +200,7 @@ type loud struct {
 }
 
 func (l loud) Record(ctx context.Context, events ...*audit.Event) error {
-	err := apart(l.s, l.set.Log)
-	if err == nil {
-		err = l.Log.Record(ctx, events...)
-	}
+	err := l.Log.Record(ctx, events...)
 	if err != nil && l.set.Audit.OnFailure == "continue" {
 		_, _ = fmt.Fprintf(l.s.Err, "hooktrail: AUDIT FAILED, the call runs unrecorded as configured: %s\n", audit.Printable(err.Error()))
 	}
