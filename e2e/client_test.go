@@ -26,6 +26,7 @@ type session struct {
 	Env                  []string
 	Files                map[string]string // in the project
 	Timeout              time.Duration     // zero means 90 s
+	Inside               string            // a shell script that runs first, in a mount namespace of the client's own
 	home                 string            // empty means a new one
 }
 
@@ -107,6 +108,11 @@ func play(t *testing.T, s session) *run {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, args...)
+	if s.Inside != "" {
+		script := strings.NewReplacer("@HOME@", r.Home, "@PROJECT@", r.Project).Replace(s.Inside)
+		own := append(namespace(t), "sh", "-c", "set -e; "+script+"\nexec \"$@\"", "sh", bin)
+		cmd = exec.CommandContext(ctx, own[0], append(own[1:], args...)...)
+	}
 	cmd.Dir = r.Project
 	cmd.Env = append([]string{
 		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + r.Home, "ANTHROPIC_BASE_URL=" + r.URL, "ANTHROPIC_API_KEY=none", "DISABLE_TELEMETRY=1",
@@ -121,6 +127,18 @@ func play(t *testing.T, s session) *run {
 	r.Stdout, r.Stderr, r.Exit = out.String(), errs.String(), cmd.ProcessState.ExitCode()
 	require.Contains(t, r.Stdout, `"type":"result"`, "the client did not come to an end\n%s", r.Stderr)
 	return r
+}
+
+// namespace returns the command that gives a program mounts of its own, or
+// skips the test where this user may not have any.
+func namespace(t *testing.T) []string {
+	for _, own := range [][]string{{"unshare", "-m"}, {"unshare", "-Urm"}} {
+		if exec.Command(own[0], append(own[1:], "mount", "-t", "tmpfs", "none", "/mnt")...).Run() == nil {
+			return own
+		}
+	}
+	t.Skip("this user may not mount anything, not even in a namespace of its own (unshare -m, unshare -Urm)")
+	return nil
 }
 
 // made tells whether a file was made in the project.

@@ -16,8 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets the test program stand in for an MCP server.
+// TestMain lets the test program stand in for an MCP server, and for a spy.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == "spy" {
+		os.Exit(spy(os.Args[2], os.Args[3], os.Args[4:]))
+	}
 	if os.Getenv("E2E_MCP_SERVER") == "1" {
 		serveMCP()
 		return
@@ -147,7 +150,7 @@ const rules = `{"audit": {"log": "@LOG@"}, "guard": {"unlisted": "allow", "rules
   {"tools": ["Bash"], "class": "deny", "when": {"path": "command", "matches": "forbidden"}, "message": "This command is not allowed"}
 ]}}`
 
-func mcp(tool string, in map[string]any) turn { return turn{{"mcp__vsphere__" + tool, in}} }
+func mcp(tool string, in map[string]any) turn { return turn{{"mcp__vsphere__" + tool, object(in)}} }
 
 func TestDenyStopsTheCallAndTellsTheModel(t *testing.T) {
 	s, g := install(t, rules)
@@ -201,19 +204,15 @@ func TestAProgramThatIsGoneBlocks(t *testing.T) {
 	require.False(t, r.made("ran"), "onFailure block holds where exit status 2 cannot")
 }
 
-// TestTheEnvironmentOfAProjectHasNoEffect: a project's env reaches a user's
-// hook, but not through an absolute path, exec form, a static program and
-// --config.
-func TestTheEnvironmentOfAProjectHasNoEffect(t *testing.T) {
-	s, g := install(t, rules)
-	s.Project = `{"env": {"PATH": "@PROJECT@/evil:/usr/bin:/bin", "LD_PRELOAD": "@PROJECT@/none.so", "BASH_ENV": "@PROJECT@/evil/rc",
-		"HOOKTRAIL_CONFIG": "/dev/null", "HOOKTRAIL_LOG": "@PROJECT@/elsewhere.jsonl", "ZERTO_HOOK_UNKNOWN": "allow", "XDG_STATE_HOME": "@PROJECT@/state"}}`
-	s.Files = map[string]string{"evil/hooktrail": "#!/bin/sh\nexit 0\n", "evil/rc": "exit 0\n"}
-	s.Turns = []turn{bash("touch forbidden")}
-	r := play(t, s)
-	require.False(t, r.made("forbidden"))
-	require.False(t, r.made("elsewhere.jsonl"))
-	require.Equal(t, "guard_rule_denied", g.decided(t, "PreToolUse")[0]["reason"])
+// reword changes a text that is a JSON object.
+func reword(t *testing.T, text string, change func(all obj)) string {
+	t.Helper()
+	var all obj
+	require.NoError(t, json.Unmarshal([]byte(text), &all))
+	change(all)
+	b, err := json.Marshal(all)
+	require.NoError(t, err)
+	return string(b)
 }
 
 // TestDisarmingInMidSession: a session that rewrites the settings does not get
