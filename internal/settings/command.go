@@ -28,11 +28,12 @@ func argv(n *Node) (words []string, exec bool) {
 }
 
 // splitShell splits a simple shell command into its words, quotes taken off. It
-// stops at the first operator; of a command that it cannot read it returns nil.
+// stops at the first operator; of a command that it cannot read, or that begins
+// with a function or a subshell, it returns nil.
 func splitShell(s string) []string {
 	var words []string
 	var w strings.Builder
-	in, quote := false, rune(0)
+	in, quote, comment := false, rune(0), false
 	flush := func() {
 		if in {
 			words = append(words, w.String())
@@ -43,9 +44,13 @@ func splitShell(s string) []string {
 	escaped := false
 	for _, r := range s {
 		switch {
+		case comment && r != '\n':
 		case escaped:
-			w.WriteRune(r)
-			escaped, in = false, true
+			escaped = false
+			if r != '\n' { // else the line goes on
+				w.WriteRune(r)
+				in = true
+			}
 		case r == '\\' && quote != '\'':
 			escaped = true
 		case quote != 0:
@@ -58,12 +63,17 @@ func splitShell(s string) []string {
 			quote, in = r, true
 		case r == ' ' || r == '\t' || r == '\n':
 			flush()
+			comment = comment && r != '\n'
 			if r == '\n' && len(words) > 0 {
 				return words
 			}
+		case r == '(' && len(words) == 0:
+			return nil
 		case strings.ContainsRune(";|&<>()", r):
 			flush()
 			return words
+		case r == '#' && !in:
+			comment = true
 		default:
 			w.WriteRune(r)
 			in = true
@@ -97,8 +107,8 @@ func (c *checker) command(e *entry) {
 	e.Command = label(e.node)
 	at := e.node.Get("command")
 	path := pointer(e.Path, "command")
-	if len(e.words) > 0 {
-		c.runnable(e, at, path, exec)
+	if !foreignShell(e.node) {
+		c.runnable(words, at, path, exec)
 	}
 	c.budget(e, at, path)
 }
@@ -120,50 +130,61 @@ func label(n *Node) string {
 	return ""
 }
 
-// runnable looks for the file that an entry starts. A relative path says
-// nothing: it is found from wherever the session happens to be.
-func (c *checker) runnable(e *entry, at *Node, path string, exec bool) {
-	name := c.expand(e.words[0])
-	if len(name) > 2 && name[1] == ':' && name[2] == '\\' {
-		return
-	}
-	if foreignShell(e.node) {
-		return
-	}
-	if !strings.Contains(name, "/") {
-		c.bare(name, at, path, exec)
-		c.script(e.words, at, path)
-		return
-	}
-	if !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?") {
-		return
-	}
-	if !exec {
-		if full := spaced(c.expand(at.Text)); full != "" {
-			c.add(Warning, at.Pos, path, "command-unquoted", fmt.Sprintf("the shell splits %q at its space and runs %q (exit status 127)", full, name), `quote the path, or use exec form with "args": []`)
+// runnable looks for the files that an entry starts, behind programs that only
+// start another one, too. A relative path says nothing: it is found from
+// wherever the session happens to be.
+func (c *checker) runnable(words []string, at *Node, path string, exec bool) {
+	for i, s := range starts(words, exec) {
+		name := c.expand(s.words[0])
+		switch {
+		case len(name) > 2 && name[1] == ':' && name[2] == '\\':
 			return
+		case !strings.Contains(name, "/"):
+			c.bare(name, s, at, path)
+		case !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?"):
+		case i == 0 && !exec && c.unquoted(name, at, path):
+			return
+		default:
+			c.file1(name, s.by, at, path)
 		}
+		c.script(s.words, at, path)
 	}
-	c.file1(name, at, path, true)
-	c.script(e.words, at, path)
 }
 
-// file1 looks at one file that an entry names.
-func (c *checker) file1(name string, at *Node, path string, run bool) {
+// unquoted finds a path with a space that the shell splits.
+func (c *checker) unquoted(name string, at *Node, path string) bool {
+	full := spaced(c.expand(at.Text))
+	if full != "" {
+		c.add(Warning, at.Pos, path, "command-unquoted", fmt.Sprintf("the shell splits %q at its space and runs %q (exit status 127)", full, name), `quote the path, or use exec form with "args": []`)
+	}
+	return full != ""
+}
+
+// file1 looks at one file that is to be executed; by names the program that
+// does it.
+func (c *checker) file1(name, by string, at *Node, path string) {
 	info, err := os.Stat(name)
 	switch {
-	case err != nil && !run:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start; by the interpreter's exit status the host blocks every call (2) or, without onFailure \"block\", lets it run", name, reading(err)), "")
 	case err != nil:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine; the host reports exit status 127 and, without onFailure \"block\", lets the call run", name, reading(err)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine; %s", name, reading(err), unstarted(by, "127")), "")
 	case info.IsDir():
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
-	case run && info.Mode()&0o111 == 0:
-		c.add(Warning, at.Pos, path, "command-not-executable", name+" is not executable (exit status 126)", "chmod +x "+name)
+	case info.Mode()&0o111 == 0:
+		c.add(Warning, at.Pos, path, "command-not-executable", name+" is not executable (exit status 126); "+unstarted(by, "126"), "chmod +x "+name)
+	case crlf(name):
+		c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends in its first line, so its interpreter is not found", "save it with LF line ends")
+	}
+}
+
+// unstarted says what becomes of the call.
+func unstarted(by, status string) string {
+	switch by {
+	case "hooktrail":
+		return `hooktrail run then blocks every call, unless it is told "--on-failure continue"`
+	case "":
+		return fmt.Sprintf(`the host reports exit status %s and, without onFailure "block", lets the call run`, status)
 	default:
-		if crlf(name) {
-			c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends in its first line, so its interpreter is not found", "save it with LF line ends")
-		}
+		return fmt.Sprintf(`%s ends with exit status %s and the host, without onFailure "block", lets the call run`, by, status)
 	}
 }
 

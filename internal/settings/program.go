@@ -41,45 +41,64 @@ func (c *checker) found(name string) bool {
 	return false
 }
 
-// bare looks for a program that an entry names without a path.
-func (c *checker) bare(name string, at *Node, path string, exec bool) {
-	if !resolved(name) || strings.HasPrefix(name, "-") || !exec && slices.Contains(shellWords(), name) || c.found(name) {
+// bare looks for a program that is named without a path.
+func (c *checker) bare(name string, s started, at *Node, path string) {
+	if !resolved(name) || strings.HasPrefix(name, "-") || !s.lookup || s.shell && slices.Contains(shellWords(), name) || c.found(name) {
 		return
 	}
-	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start and, without onFailure \"block\", lets the call run", name),
+	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine; %s", name, unstarted(s.by, "127")),
 		"install it, or name it by its absolute path")
 }
 
 // script looks for the file that an interpreter is to run.
 func (c *checker) script(words []string, at *Node, path string) {
-	if !interpreter(filepath.Base(words[0])) {
+	base := strings.TrimRight(filepath.Base(words[0]), "0123456789.")
+	if !interpreter(base) {
 		return
 	}
-	for _, w := range words[1:] {
-		if plainFlag(words[0], w) {
-			continue
-		}
-		if f := c.expand(w); filepath.IsAbs(f) && resolved(f) {
-			c.file1(f, at, path, false)
-		}
+	i := slices.IndexFunc(words[1:], func(w string) bool { return !plainFlag(base, w) })
+	if i < 0 {
 		return
 	}
+	name := c.expand(words[i+1])
+	if !filepath.IsAbs(name) || !resolved(name) {
+		return
+	}
+	switch info, err := os.Stat(name); {
+	case err != nil && !foundBy(base, name):
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start; by the interpreter's exit status the host blocks every call (2) or, without onFailure \"block\", lets it run", name, reading(err)), "")
+	case err == nil && info.IsDir() && isShell(base):
+		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
+	case err == nil && isShell(base) && crlf(name):
+		c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends, which its shell takes for part of the commands", "save it with LF line ends")
+	}
+}
+
+// foundBy tells whether an interpreter finds its script although there is no
+// such file: some try the endings of their language.
+func foundBy(base, name string) bool {
+	if isShell(base) || base == "python" || base == "perl" || base == "ruby" {
+		return false
+	}
+	return slices.ContainsFunc([]string{".js", ".mjs", ".cjs", ".json", ".node", ".ts", ".mts", ".cts", ".tsx", ".jsx"}, func(end string) bool {
+		_, err := os.Stat(name + end)
+		return err == nil
+	})
 }
 
 // plainFlag tells whether a flag of a shell or Python neither takes a value nor
 // stands for a script.
 func plainFlag(program, flag string) bool {
 	letters := ""
-	switch base := strings.TrimRight(filepath.Base(program), "0123456789."); {
-	case isShell(base):
+	switch {
+	case isShell(program):
 		letters = "eulvx"
-	case base == "python":
+	case program == "python":
 		letters = "uBIEsSOq"
 	}
 	return len(flag) > 1 && flag[0] == '-' && strings.Trim(flag[1:], letters) == ""
 }
 
 func interpreter(base string) bool {
-	base = strings.TrimRight(base, "0123456789.")
 	return isShell(base) || slices.Contains([]string{"python", "node", "bun", "ruby", "perl", "deno"}, base)
 }
