@@ -14,6 +14,11 @@ var shell = []string{"/bin/sh", "-c"}
 // wrap puts each command entry of others under "hooktrail run". Entries in the
 // background, on events that nobody can hold back by failing, or in another
 // shell are left alone, and so is what is wrapped already.
+//
+// What hooktrail run cannot turn into a block is its own loss: a program that is
+// gone, or killed. So an entry that would block gets onFailure, too, unless its
+// author wrote one. The order of the flags says so to unwrap: JSON has no place
+// for a remark.
 func (d *doc) wrap(o InstallOptions) error {
 	for {
 		e, eventName := d.wrappable()
@@ -24,9 +29,19 @@ func (d *doc) wrap(o InstallOptions) error {
 		if !exec {
 			words = append(append([]string{}, shell...), e.Get("command").Text)
 		}
-		args := []string{"run", "--on-failure", wrapMode(e, eventName), "--timeout", fmt.Sprintf("%gs", wrapTimeout(e)), "--config", o.Config, "--"}
+		mode, limit := wrapMode(e, eventName), fmt.Sprintf("%gs", wrapTimeout(e))
+		args := []string{"run", "--on-failure", mode, "--timeout", limit, "--config", o.Config, "--"}
+		alone := isGuard(eventName) && e.Get("onFailure") == nil
+		if alone {
+			args = []string{"run", "--timeout", limit, "--on-failure", mode, "--config", o.Config, "--"}
+		}
 		if err := d.setCommand(e, o.Binary, append(args, words...)); err != nil {
 			return err
+		}
+		if alone {
+			if err := d.addAfter(d.at(e.Pos), "args", "onFailure", "block"); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -86,24 +101,26 @@ func (d *doc) setCommand(e *Node, command string, args []string) error {
 		if err := d.splice(a.Pos, a.End, encode(args, "", "")); err != nil {
 			return err
 		}
-	} else {
-		c := e.Get("command")
-		line, ws := false, ""
-		for _, m := range e.Members {
-			if m.Value == c {
-				line, ws = d.before(m.Pos)
-			}
-		}
-		sep := ", "
-		if line {
-			sep = ",\n" + ws
-		}
-		if err := d.splice(c.End, c.End, sep+`"args": `+encode(args, "", "")); err != nil {
-			return err
-		}
+	} else if err := d.addAfter(e, "command", "args", args); err != nil {
+		return err
 	}
 	c := d.at(pos).Get("command")
 	return d.splice(c.Pos, c.End, encode(command, "", ""))
+}
+
+// addAfter puts a member into an object, right after another one.
+func (d *doc) addAfter(n *Node, after, name string, v any) error {
+	m := n.Get(after)
+	sep := ", "
+	for _, x := range n.Members {
+		if x.Value != m {
+			continue
+		}
+		if line, ws := d.before(x.Pos); line {
+			sep = ",\n" + ws
+		}
+	}
+	return d.splice(m.End, m.End, sep+encode(name, "", "")+": "+encode(v, "", ""))
 }
 
 // at returns the value that begins at an offset.
@@ -133,8 +150,19 @@ func (d *doc) unwrap() error {
 		if e == nil {
 			return nil
 		}
+		pos := e.Pos
+		if e.Get("args").Items[1].Text == "--timeout" { // the onFailure is ours, see wrap
+			if err := d.take(e, "onFailure"); err != nil {
+				return err
+			}
+			e = d.at(pos)
+		}
 		if len(inner) == 3 && inner[0] == shell[0] && inner[1] == shell[1] {
-			if err := d.unset(e, inner[2]); err != nil {
+			if err := d.take(e, "args"); err != nil {
+				return err
+			}
+			c := d.at(pos).Get("command")
+			if err := d.splice(c.Pos, c.End, encode(inner[2], "", "")); err != nil {
 				return err
 			}
 			continue
@@ -151,27 +179,24 @@ func (d *doc) wrapped() (*Node, []string) {
 		for _, g := range m.Value.Items {
 			for _, e := range g.Get("hooks").items() {
 				words, exec := argv(e)
-				if !exec || len(words) < 10 || !isProgram(words[0], d.binaries) || words[1] != "run" || words[2] != "--on-failure" || words[8] != "--" {
+				if !exec || len(words) < 10 || !isProgram(words[0], d.binaries) || words[1] != "run" || words[8] != "--" {
 					continue
 				}
-				return e, words[9:]
+				if words[2] == "--on-failure" || words[2] == "--timeout" && words[4] == "--on-failure" {
+					return e, words[9:]
+				}
 			}
 		}
 	}
 	return nil, nil
 }
 
-// unset gives an entry a shell command and takes its arguments out.
-func (d *doc) unset(e *Node, command string) error {
-	pos := e.Pos
-	for i, m := range e.Members {
-		if m.Name == "args" {
-			if err := d.remove(e, i); err != nil {
-				return err
-			}
-			break
+// take takes a member out of an object, if it is there.
+func (d *doc) take(n *Node, name string) error {
+	for i, m := range n.Members {
+		if m.Name == name {
+			return d.remove(n, i)
 		}
 	}
-	c := d.at(pos).Get("command")
-	return d.splice(c.Pos, c.End, encode(command, "", ""))
+	return nil
 }
