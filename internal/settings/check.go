@@ -44,6 +44,8 @@ type Options struct {
 	// file; path is empty when the entry names none. Nil means that it is not
 	// looked at.
 	Budget func(path string) (time.Duration, error)
+
+	running bool // the host runs, so that nothing keeps it from starting
 }
 
 // A Report is what Check found. Both lists are in the order of the files'
@@ -81,7 +83,7 @@ func Check(files []File, o Options) Report {
 		c.check()
 		checks = append(checks, c)
 	}
-	together(checks)
+	together(checks, o.running)
 	for _, c := range checks {
 		c.foretell()
 		r.Findings = append(r.Findings, c.findings...)
@@ -105,6 +107,7 @@ type checker struct {
 	entries  []*entry
 	void     string // why the host throws the file away; empty when it does not
 	off      string // why none of its hooks run; empty when they do
+	halts    bool   // whether the host does not even start
 }
 
 // maxFindings bounds what is said about one file. Nobody reads more, and a file
@@ -133,7 +136,14 @@ func (c *checker) voids(why string) {
 	}
 }
 
-const voidHint = "the host throws away the whole file, its permission rules included, until this is mended"
+// voidHint says what a file that the host throws away comes to.
+func (c *checker) voidHint() string {
+	const whole = "the host throws away the whole file, its permission rules included, until this is mended"
+	if c.managed() {
+		return whole + ", and does not start when no other managed file can be loaded"
+	}
+	return whole
+}
 
 func (c *checker) check() {
 	if c.file.Err != nil {
@@ -153,7 +163,7 @@ func (c *checker) check() {
 	}
 	if !root.IsObject() {
 		c.voids("it is not an object")
-		c.add(Error, root.Pos, "", "not-an-object", "settings are one JSON object, this is "+root.what(), voidHint)
+		c.add(Error, root.Pos, "", "not-an-object", "settings are one JSON object, this is "+root.what(), c.voidHint())
 		return
 	}
 	c.repeated(root, "")

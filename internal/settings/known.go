@@ -39,14 +39,14 @@ func (c *checker) types(root *Node) {
 				continue
 			}
 			c.voids(m.Name + " is of a wrong type")
-			c.add(Error, m.Value.Pos, pointer("", m.Name), "setting-type", m.Name+" must be "+kindWords[kind]+", this is "+m.Value.what(), voidHint)
+			c.add(Error, m.Value.Pos, pointer("", m.Name), "setting-type", m.Name+" must be "+kindWords[kind]+", this is "+m.Value.what(), c.voidHint())
 		}
 	})
 	p := root.Get("permissions")
 	for _, k := range []string{"allow", "deny", "ask", "additionalDirectories"} {
 		if v := p.Get(k); v != nil && !v.IsList() {
 			c.voids("permissions." + k + " is no list")
-			c.add(Error, v.Pos, pointer("/permissions", k), "setting-type", "permissions."+k+" must be a list, this is "+v.what(), voidHint)
+			c.add(Error, v.Pos, pointer("/permissions", k), "setting-type", "permissions."+k+" must be a list, this is "+v.what(), c.voidHint())
 		}
 	}
 }

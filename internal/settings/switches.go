@@ -87,5 +87,5 @@ func (c *checker) permissions(n *Node, path string) {
 	if k := nearest(mode.Text, permissionModes); k != "" {
 		hint = "is " + k + " meant?"
 	}
-	c.add(Error, mode.Pos, pointer(path, "defaultMode"), "permission-mode", fmt.Sprintf("the host %s knows no permission mode %s", NewestClient, show(mode)), hint+"; "+voidHint)
+	c.add(Error, mode.Pos, pointer(path, "defaultMode"), "permission-mode", fmt.Sprintf("the host %s knows no permission mode %s", NewestClient, show(mode)), hint+"; "+c.voidHint())
 }

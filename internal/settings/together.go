@@ -1,32 +1,41 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
 // together looks at what the files are in common. The result does not depend on
 // the order in which they were named: the checkers stand in the order of names.
-func together(all []*checker) {
-	off, only := "", false
+func together(all []*checker, running bool) {
+	off, managedOff, only := "", "", false
 	for _, c := range all {
-		if c.void != "" {
+		switch {
+		case c.void != "":
 			c.off = ""
-			continue
-		}
-		if c.off != "" && off == "" {
-			off = c.off
-		}
-		if c.file.Layer == "managed" && c.root.Get("allowManagedHooksOnly").IsTrue() {
-			only = true
+		case c.managed():
+			managedOff = cmp.Or(managedOff, c.off)
+			only = only || c.root.Get("allowManagedHooksOnly").IsTrue()
+		default:
+			off = cmp.Or(off, c.off)
 		}
 	}
+	halted := ""
+	if !running {
+		halted = halts(all)
+	}
 	for _, c := range all {
-		managed := c.file.Layer == "managed"
+		c.halts = halted != ""
 		switch {
-		case off != "" && (!managed || c.off != ""):
+		case halted != "":
+			c.off = halted
+		case managedOff != "": // the managed files are one to the host
+			c.off = managedOff
+		case c.managed():
+		case off != "":
 			c.off = off
-		case only && !managed:
+		case only:
 			c.off = "managed settings allow managed hooks only"
 		}
 		for _, e := range c.entries {
@@ -35,6 +44,24 @@ func together(all []*checker) {
 		}
 	}
 	twice(all)
+}
+
+func (c *checker) managed() bool { return c.file.Layer == "managed" }
+
+// halts says why the host does not start at all, or "": there are managed
+// settings, and none of their files can be loaded. One that can is enough.
+func halts(all []*checker) string {
+	why := ""
+	for _, c := range all {
+		switch {
+		case !c.managed():
+		case c.void == "":
+			return ""
+		case why == "":
+			why = "the host does not start while no managed file can be loaded; in " + c.file.Name + ": " + c.void
+		}
+	}
+	return why
 }
 
 // twice finds entries that run the same thing on the same call.

@@ -1,0 +1,268 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"hooktrail/internal/settings"
+)
+
+// A placed is a failing hook on an event, in a layer, with what stands in other
+// layers beside it.
+type placed struct {
+	name   string
+	event  string
+	layer  string // user, project, local, managed, drop-in, plugin, installed
+	text   string
+	beside map[string]string // text by layer
+	late   bool              // the hook fails by its time
+}
+
+// layered returns settings for the hook alone.
+func layered(event string, entry obj, more obj) string {
+	all := obj{"hooks": obj{event: []any{obj{"hooks": []any{entry}}}}}
+	for k, v := range more {
+		all[k] = v
+	}
+	return string(object(all))
+}
+
+var inLayers = []string{"user", "project", "local", "managed", "drop-in", "plugin", "installed"}
+
+func placements() []placed {
+	var all []placed
+	add := func(p placed) { all = append(all, p) }
+	modes := []struct {
+		name string
+		keys obj
+	}{{"block", obj{"onFailure": "block"}}, {"continue", obj{"onFailure": "continue"}}, {"no key", nil}, {"Block", obj{"onFailure": "Block"}}}
+
+	for _, layer := range inLayers {
+		for _, m := range modes {
+			if m.name != "continue" {
+				add(placed{name: m.name + " in " + layer, event: "PreToolUse", layer: layer, text: layered("PreToolUse", entryOf("exit 1", m.keys), nil)})
+			}
+		}
+	}
+	good := layered("PreToolUse", entryOf("exit 1", obj{"onFailure": "block"}), nil)
+	void := layered("PreToolUse", entryOf("exit 1", obj{"onFailure": "Block"}), nil)
+	for _, layer := range inLayers {
+		for _, other := range []string{"user", "project", "local", "managed", "drop-in"} {
+			if other != layer {
+				add(placed{name: "disableAllHooks in " + other + ", the hook in " + layer, event: "PreToolUse", layer: layer, text: good, beside: map[string]string{other: `{"disableAllHooks":true}`}})
+			}
+		}
+		only := "managed"
+		if layer == only {
+			only = "drop-in"
+		}
+		add(placed{name: "allowManagedHooksOnly in " + only + ", the hook in " + layer, event: "PreToolUse", layer: layer, text: good, beside: map[string]string{only: `{"allowManagedHooksOnly":true}`}})
+	}
+	for _, layer := range []string{"user", "managed"} {
+		add(placed{name: "disableAllHooks beside the hook in " + layer, event: "PreToolUse", layer: layer, text: layered("PreToolUse", entryOf("exit 1", obj{"onFailure": "block"}), obj{"disableAllHooks": true})})
+		add(placed{name: "allowManagedHooksOnly beside the hook in " + layer, event: "PreToolUse", layer: layer, text: layered("PreToolUse", entryOf("exit 1", obj{"onFailure": "block"}), obj{"allowManagedHooksOnly": true})})
+	}
+	for _, other := range []string{"user", "project", "local"} {
+		add(placed{name: "allowManagedHooksOnly in " + other + ", the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{other + "?": `{"allowManagedHooksOnly":true}`}})
+	}
+	add(placed{name: "a void managed file, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": void}})
+	add(placed{name: "a void managed file, the hook in a drop-in", event: "PreToolUse", layer: "drop-in", text: good, beside: map[string]string{"managed": void}})
+	for name, text := range map[string]string{"not JSON": "{", "empty": "", "a setting of a wrong type": `{"model":1}`, "a list": "[]"} {
+		add(placed{name: "managed, " + name + ", the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": text}})
+		add(placed{name: "managed, " + name + ", the hook in a drop-in", event: "PreToolUse", layer: "drop-in", text: good, beside: map[string]string{"managed": text}})
+	}
+	add(placed{name: "both managed files void, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": void, "drop-in": "{"}})
+	add(placed{name: "a managed file that is dropped only in part, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","onFailure":"Block"}]}]}}`}})
+	add(placed{name: "a void drop-in, the hook in managed", event: "PreToolUse", layer: "managed", text: good, beside: map[string]string{"drop-in": void}})
+	add(placed{name: "a void plugin, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"plugin": void}})
+	add(placed{name: "a void user file, the hook in a plugin", event: "PreToolUse", layer: "plugin", text: good, beside: map[string]string{"user": void}})
+	add(placed{name: "a void file that switches off, the hook in managed", event: "PreToolUse", layer: "managed", text: good, beside: map[string]string{"user": strings.Replace(void, "{", `{"disableAllHooks":true,`, 1)}})
+
+	for _, event := range []string{"PermissionRequest", "PostToolUse", "PostToolBatch", "UserPromptSubmit", "Stop", "SessionStart"} {
+		for _, m := range modes {
+			for _, failure := range []string{"exit 1", "times out", "cannot start"} {
+				if failure == "cannot start" && m.name != "block" || failure == "times out" && m.name == "Block" {
+					continue
+				}
+				add(placed{name: event + ", " + m.name + ", " + failure, event: event, layer: "user", text: layered(event, entryOf(failure, m.keys), nil), late: failure == "times out"})
+			}
+		}
+	}
+	return all
+}
+
+// TestCheckAgreesOnLayersAndEvents foretells whether a failure counts as a block
+// and whether it holds something back, and compares both with the client.
+func TestCheckAgreesOnLayersAndEvents(t *testing.T) {
+	client(t)
+	var mu sync.Mutex
+	rows := map[string]string{}
+	all := placements()
+	t.Run("all", func(t *testing.T) {
+		for _, p := range all {
+			t.Run(p.name, func(t *testing.T) {
+				t.Parallel()
+				row := agreePlaced(t, p)
+				mu.Lock()
+				rows[p.name] = row
+				mu.Unlock()
+			})
+		}
+	})
+	if path := os.Getenv("E2E_TABLE"); path != "" {
+		var b strings.Builder
+		b.WriteString("| the hook | runs | foretold | the failure | holds back |\n|---|---|---|---|---|\n")
+		for _, p := range all {
+			b.WriteString(rows[p.name])
+		}
+		require.NoError(t, os.WriteFile(path+"-layers", []byte(b.String()), 0o600))
+	}
+}
+
+func agreePlaced(t *testing.T, p placed) string {
+	s := session{Turns: []turn{bash("touch ran")}, Args: bypass}
+	if p.event == "PermissionRequest" {
+		s.Args = nil // elsewhere nobody is asked
+	}
+	put := map[string]string{p.layer: p.text}
+	for layer, text := range p.beside {
+		put[strings.TrimSuffix(layer, "?")] = text
+	}
+	if p.beside["user?"] != "" {
+		put["user"] = strings.Replace(p.text, "{", `{"allowManagedHooksOnly":true,`, 1)
+	}
+	files := lay(t, &s, put)
+	foretold := settings.Check(files, settings.Options{Client: "2.1.328"})
+	var e settings.Entry
+	found := 0
+	for _, x := range foretold.Entries {
+		if x.File == p.layer {
+			e = x
+			found++
+		}
+	}
+	require.Equal(t, 1, found)
+	branch := e.Branch
+	if p.late {
+		branch = e.TimeoutBranch
+	}
+
+	s.MayNotStart = strings.Contains(e.Why, "does not start")
+	r := play(t, s)
+	if s.MayNotStart {
+		require.Zero(t, r.asked)
+		require.False(t, r.made("ran"))
+		require.NotZero(t, r.Exit)
+		return fmt.Sprintf("| %s | no | %s | the host does not start | all |\n", p.name, branch)
+	}
+	const words = "blocking because onFailure is"
+	told, _ := r.result(0, 0)
+	counted, held := r.recorded(t, words), false
+	switch p.event {
+	case "PreToolUse":
+		held = !r.made("ran")
+	case "PermissionRequest":
+		held = strings.Contains(told.Text, words)
+		require.False(t, r.made("ran"))
+	case "PostToolBatch":
+		held = r.asked == 1
+		counted = held // the words are nowhere
+	case "UserPromptSubmit":
+		held = r.asked == 0
+	default:
+		held = r.asked != 2 || !r.made("ran")
+	}
+	if counted && p.event != "PostToolBatch" {
+		require.Equal(t, p.late, r.recorded(t, "timed out; "+words))
+	}
+	t.Logf("foretold: runs %v, branch %s, blocks %v (%s); measured: counted %v, held %v", e.Runs, branch, e.Blocks, e.Why, counted, held)
+	row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", p.name, yes(e.Runs, "yes", "no"), branch, yes(counted, "counts as a block", "is let through"), yes(held, "yes", "no"))
+	require.Equal(t, e.Runs && e.Blocks, held, "does the failure hold something back?")
+	require.Equal(t, branch == "block" || branch == "timeout_block", counted, "does the failure count as a block?")
+	return row
+}
+
+// recorded tells whether a text is in what the client sent to the model, printed,
+// or wrote into its transcript.
+func (r *run) recorded(t *testing.T, text string) bool {
+	t.Helper()
+	all := r.Stdout + r.last
+	names, err := filepath.Glob(filepath.Join(r.Home, ".claude", "projects", "*", "*.jsonl"))
+	require.NoError(t, err)
+	for _, n := range names {
+		b, err := os.ReadFile(n)
+		require.NoError(t, err)
+		all += string(b)
+	}
+	return strings.Contains(all, text)
+}
+
+// lay puts texts into the layers of a session, and returns them as check sees
+// them, each file named after its layer.
+func lay(t *testing.T, s *session, texts map[string]string) []settings.File {
+	t.Helper()
+	dir := t.TempDir()
+	var files []settings.File
+	var managed []string
+	for layer, text := range texts {
+		f := settings.File{Name: layer, Layer: layer, Bytes: []byte(text)}
+		switch layer {
+		case "user":
+			s.User = text
+		case "project":
+			s.Project = text
+		case "local":
+			s.Local = text
+		case "managed":
+			managed = append(managed, keep(t, dir, "managed-settings.json", text), "managed-settings.json")
+		case "drop-in":
+			f.Layer = "managed"
+			managed = append(managed, keep(t, dir, "managed-settings.d/10-hooks.json", text), "managed-settings.d/10-hooks.json")
+		case "plugin":
+			keep(t, dir, "plugin/.claude-plugin/plugin.json", `{"name":"guarding","version":"1.0.0","description":"x"}`)
+			keep(t, dir, "plugin/hooks/hooks.json", text)
+			s.Args = append([]string{"--plugin-dir", filepath.Join(dir, "plugin")}, s.Args...)
+		case "installed":
+			f.Layer = "plugin"
+			keep(t, dir, "market/plugins/guarding/.claude-plugin/plugin.json", `{"name":"guarding","version":"1.0.0","description":"x"}`)
+			keep(t, dir, "market/plugins/guarding/hooks/hooks.json", text)
+			keep(t, dir, "market/.claude-plugin/marketplace.json", `{"name":"market","owner":{"name":"x"},"plugins":[{"name":"guarding","source":"./plugins/guarding"}]}`)
+			s.Market = filepath.Join(dir, "market")
+		default:
+			t.Fatal(layer)
+		}
+		files = append(files, f)
+	}
+	if managed != nil {
+		s.Inside = etc(dir, managed)
+	}
+	return files
+}
+
+// etc is a script that shows the client an /etc with managed settings: the links
+// of a folder of its own lead to the real one, which nobody writes to.
+func etc(dir string, pairs []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `mkdir %[1]q/etc; mount --rbind /etc %[1]q/etc; mount -t tmpfs none /etc; for f in %[1]q/etc/*; do ln -s "$f" /etc/; done; rm -f /etc/claude-code; mkdir -p /etc/claude-code/managed-settings.d;`, dir)
+	for i := 0; i < len(pairs); i += 2 {
+		fmt.Fprintf(&b, "cp %q /etc/claude-code/%s;", pairs[i], pairs[i+1])
+	}
+	return b.String()
+}
+
+// keep writes a file and returns its name.
+func keep(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
