@@ -293,6 +293,31 @@ func TestWrappedHooksFailClosed(t *testing.T) {
 	}
 }
 
+// TestAWrappedHookBlocksWithoutUs: what install --wrap has made holds the call
+// back, too, when hooktrail itself is gone.
+func TestAWrappedHookBlocksWithoutUs(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		t.Run(fmt.Sprintf("gone %v", gone), func(t *testing.T) {
+			t.Parallel()
+			bin, home := product(t), t.TempDir()
+			file, config := filepath.Join(home, "settings.json"), filepath.Join(home, "config.json")
+			require.NoError(t, os.WriteFile(file, []byte(`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"cat >/dev/null"}]}]}}`), 0o600))
+			require.NoError(t, os.WriteFile(config, []byte(`{"audit":{"log":"audit.jsonl"}}`), 0o600))
+			cmd := exec.Command(bin, "install", "--file", file, "--guard", config, "--events", "Stop", "--wrap")
+			cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			b, err := os.ReadFile(file)
+			require.NoError(t, err)
+			s := session{User: string(b), Args: bypass, Turns: []turn{bash("touch ran")}}
+			if gone {
+				s.User = strings.ReplaceAll(s.User, bin, bin+"-gone")
+			}
+			require.Equal(t, !gone, play(t, s).made("ran"))
+		})
+	}
+}
+
 // TestCheckTellsTheTruthAboutTheInstallation closes the circle: what install
 // writes is sound by check, and doctor is content with it.
 func TestCheckTellsTheTruthAboutTheInstallation(t *testing.T) {
