@@ -73,15 +73,18 @@ func placements() []placed {
 	for _, other := range []string{"user", "project", "local"} {
 		add(placed{name: "allowManagedHooksOnly in " + other + ", the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{other + "?": `{"allowManagedHooksOnly":true}`}})
 	}
-	add(placed{name: "a void managed file, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": void}})
-	add(placed{name: "a void managed file, the hook in a drop-in", event: "PreToolUse", layer: "drop-in", text: good, beside: map[string]string{"managed": void}})
-	for name, text := range map[string]string{"not JSON": "{", "empty": "", "a setting of a wrong type": `{"model":1}`, "a list": "[]"} {
-		add(placed{name: "managed, " + name + ", the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": text}})
-		add(placed{name: "managed, " + name + ", the hook in a drop-in", event: "PreToolUse", layer: "drop-in", text: good, beside: map[string]string{"managed": text}})
+	for name, text := range map[string]string{"not JSON": "{", "empty": "", "a list": "[]", "a setting of a wrong type": `{"model":1}`, "a void hook": void} {
+		for _, where := range []string{"managed", "drop-in"} {
+			other := map[string]string{"managed": "drop-in", "drop-in": "managed"}[where]
+			add(placed{name: where + ", " + name + ", the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{where: text}})
+			add(placed{name: where + ", " + name + ", the hook in " + other, event: "PreToolUse", layer: other, text: good, beside: map[string]string{where: text}})
+		}
+	}
+	for _, f := range managedFaults(good) {
+		add(placed{name: "managed, " + f[0] + ", the hook in it", event: "PreToolUse", layer: "managed", text: f[1]})
 	}
 	add(placed{name: "both managed files void, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": void, "drop-in": "{"}})
 	add(placed{name: "a managed file that is dropped only in part, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"managed": `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","onFailure":"Block"}]}]}}`}})
-	add(placed{name: "a void drop-in, the hook in managed", event: "PreToolUse", layer: "managed", text: good, beside: map[string]string{"drop-in": void}})
 	add(placed{name: "a void plugin, the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{"plugin": void}})
 	add(placed{name: "a void user file, the hook in a plugin", event: "PreToolUse", layer: "plugin", text: good, beside: map[string]string{"user": void}})
 	add(placed{name: "a void file that switches off, the hook in managed", event: "PreToolUse", layer: "managed", text: good, beside: map[string]string{"user": strings.Replace(void, "{", `{"disableAllHooks":true,`, 1)}})
@@ -97,6 +100,22 @@ func placements() []placed {
 		}
 	}
 	return all
+}
+
+// managedFaults are faults that void a user's file, put into a managed one that
+// holds a guard.
+func managedFaults(good string) [][2]string {
+	top := func(more string) string { return strings.Replace(good, "{", "{"+more+",", 1) }
+	return [][2]string{
+		{"model 1", top(`"model":1`)}, {"$schema 1", top(`"$schema":1`)}, {"env a string", top(`"env":"x"`)}, {"env null", top(`"env":null`)},
+		{"a deny rule that is no list", top(`"permissions":{"deny":"Write"}`)}, {"an unknown default mode", top(`"permissions":{"defaultMode":"nope"}`)},
+		{"disableAllHooks a string", top(`"disableAllHooks":"true"`)}, {"allowManagedHooksOnly a string", top(`"allowManagedHooksOnly":"x"`)},
+		{"a comment", "// ours\n" + good}, {"a byte order mark", "\ufeff" + good},
+		{"a matcher of a wrong type beside", strings.Replace(good, `"PreToolUse":[`, `"PreToolUse":[{"matcher":1,"hooks":[]},`, 1)},
+		{"an unknown type beside", strings.Replace(good, `"PreToolUse":[`, `"PreToolUse":[{"hooks":[{"type":"banana"}]},`, 1)},
+		{"Block on Stop beside", strings.Replace(good, `"PreToolUse":[`, `"Stop":[{"hooks":[{"type":"command","command":"x","onFailure":"Block"}]}],"PreToolUse":[`, 1)},
+		{"a guard at the top beside", top(`"PermissionRequest":[{"hooks":[]}]`)},
+	}
 }
 
 // TestCheckAgreesOnLayersAndEvents foretells whether a failure counts as a block
@@ -155,12 +174,13 @@ func agreePlaced(t *testing.T, p placed) string {
 		branch = e.TimeoutBranch
 	}
 
-	s.MayNotStart = strings.Contains(e.Why, "does not start")
+	s.MayNotStart = s.Inside != ""
 	r := play(t, s)
-	if s.MayNotStart {
-		require.Zero(t, r.asked)
+	halted := s.MayNotStart && r.asked == 0 && r.Exit != 0
+	t.Logf("foretold: %s; measured: started %v %s", e.Why, !halted, r.Stderr)
+	require.Equal(t, strings.Contains(e.Why, "does not start"), halted, "does the client start?")
+	if halted {
 		require.False(t, r.made("ran"))
-		require.NotZero(t, r.Exit)
 		return fmt.Sprintf("| %s | no | %s | the host does not start | all |\n", p.name, branch)
 	}
 	const words = "blocking because onFailure is"

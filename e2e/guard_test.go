@@ -226,6 +226,7 @@ func TestDisarmingInMidSession(t *testing.T) {
 		{"env that reaches into hooks", `mkdir -p .claude; echo '{"env":{"BASH_ENV":"/tmp/x"}}' > .claude/settings.local.json; sleep 4`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			s, g := install(t, rules)
 			// The record names the file of the installation; the session's lies
 			// in a home of its own.
@@ -278,6 +279,7 @@ func TestWrappedHooksFailClosed(t *testing.T) {
 		{"exit 2", "echo 'no, says theirs' >&2; exit 2", true, "no, says theirs"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			bin := product(t)
 			dir := t.TempDir()
 			hook := filepath.Join(dir, "theirs.sh")

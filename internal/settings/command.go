@@ -224,19 +224,24 @@ func (c *checker) expand(s string) string {
 	if rest, ok := strings.CutPrefix(s, "~/"); ok && c.o.Home != "" {
 		return filepath.Join(c.o.Home, rest)
 	}
-	for _, v := range []string{"${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "${HOME}", "$HOME"} {
-		rest, ok := strings.CutPrefix(s, v)
+	for name, dir := range map[string]func() string{"CLAUDE_PROJECT_DIR": c.project, "CLAUDE_PLUGIN_ROOT": c.plugin, "HOME": func() string { return c.o.Home }} {
+		rest, ok := strings.CutPrefix(s, "${"+name+"}")
 		if !ok {
-			continue
+			rest, ok = strings.CutPrefix(s, "$"+name)
+			ok = ok && strings.HasPrefix(strings.TrimPrefix(rest, `"`), "/") // else it is a longer name
 		}
-		dir := c.o.Home
-		if strings.Contains(v, "PROJECT") {
-			dir = c.project()
+		if d := dir(); ok && d != "" {
+			return d + strings.TrimPrefix(rest, `"`)
 		}
-		if dir == "" {
-			return s
-		}
-		return dir + strings.TrimPrefix(rest, `"`)
 	}
 	return s
+}
+
+// plugin returns the folder of the plugin whose hooks file this is, or "".
+func (c *checker) plugin() string {
+	abs, err := filepath.Abs(c.file.Name)
+	if err != nil || c.file.Layer != "plugin" || filepath.Base(filepath.Dir(abs)) != "hooks" {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(abs))
 }
