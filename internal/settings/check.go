@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,6 +56,9 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	Entries  []Entry   `json:"entries"`
 	Void     []string  `json:"void"` // files that the host throws away whole
+
+	// Halts says why the host does not start with these files; empty when it does.
+	Halts string `json:"halts,omitempty"`
 }
 
 // Count returns how many findings have a severity.
@@ -83,7 +87,10 @@ func Check(files []File, o Options) Report {
 		c.check()
 		checks = append(checks, c)
 	}
-	together(checks, o.running)
+	if !o.running {
+		r.Halts = halts(checks)
+	}
+	together(checks, r.Halts)
 	for _, c := range checks {
 		c.foretell()
 		r.Findings = append(r.Findings, c.findings...)
@@ -107,6 +114,7 @@ type checker struct {
 	entries  []*entry
 	void     string // why the host throws the file away; empty when it does not
 	off      string // why none of its hooks run; empty when they do
+	broken   bool   // whether it is no JSON object at all
 	halts    bool   // whether the host does not even start
 }
 
@@ -138,11 +146,13 @@ func (c *checker) voids(why string) {
 
 // voidHint says what a file that the host throws away comes to.
 func (c *checker) voidHint() string {
-	const whole = "the host throws away the whole file, its permission rules included, until this is mended"
-	if c.managed() {
-		return whole + ", and does not start when no other managed file can be loaded"
+	switch {
+	case c.managed() && c.broken:
+		return "the host does not start until this is mended"
+	case c.managed():
+		return "the host does not load the file and, when there is no other managed one, does not start until this is mended"
 	}
-	return whole
+	return "the host throws away the whole file, its permission rules included, until this is mended"
 }
 
 func (c *checker) check() {
@@ -153,7 +163,15 @@ func (c *checker) check() {
 	root, err := Parse(c.file.Bytes)
 	if err != nil {
 		se := err.(*SyntaxError) //nolint:errorlint,forcetypeassert // every error of Parse is one
-		c.voids("it is not JSON")
+		if c.managed() && len(bytes.TrimSpace(bytes.TrimPrefix(c.file.Bytes, bom))) == 0 {
+			se.Hint = "the host takes a managed file without a word for none"
+		} else {
+			c.voids("it is not JSON")
+			c.broken = true
+		}
+		if c.managed() && c.broken {
+			se.Hint = strings.TrimPrefix(se.Hint+"; "+c.voidHint(), "; ")
+		}
 		c.add(Error, se.Offset, "", "json-syntax", se.Message, se.Hint)
 		return
 	}
@@ -163,6 +181,7 @@ func (c *checker) check() {
 	}
 	if !root.IsObject() {
 		c.voids("it is not an object")
+		c.broken = true
 		c.add(Error, root.Pos, "", "not-an-object", "settings are one JSON object, this is "+root.what(), c.voidHint())
 		return
 	}

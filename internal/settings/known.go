@@ -38,15 +38,28 @@ func (c *checker) types(root *Node) {
 			if m.Value.Kind == kind || kind == 't' && m.Value.Kind == 'f' || !slices.Contains(strings.Fields(names), m.Name) {
 				continue
 			}
-			c.voids(m.Name + " is of a wrong type")
-			c.add(Error, m.Value.Pos, pointer("", m.Name), "setting-type", m.Name+" must be "+kindWords[kind]+", this is "+m.Value.what(), c.voidHint())
+			hint := c.setting(m.Name+" is of a wrong type", "ignores the setting")
+			if m.Name == "allowManagedHooksOnly" {
+				hint = c.setting(m.Name+" is of a wrong type", "takes it for true")
+			}
+			c.add(Error, m.Value.Pos, pointer("", m.Name), "setting-type", m.Name+" must be "+kindWords[kind]+", this is "+m.Value.what(), hint)
 		}
 	})
 	p := root.Get("permissions")
 	for _, k := range []string{"allow", "deny", "ask", "additionalDirectories"} {
 		if v := p.Get(k); v != nil && !v.IsList() {
-			c.voids("permissions." + k + " is no list")
-			c.add(Error, v.Pos, pointer("/permissions", k), "setting-type", "permissions."+k+" must be a list, this is "+v.what(), c.voidHint())
+			hint := c.setting("permissions."+k+" is no list", "ignores the rules")
+			c.add(Error, v.Pos, pointer("/permissions", k), "setting-type", "permissions."+k+" must be a list, this is "+v.what(), hint)
 		}
 	}
+}
+
+// setting notes a setting that the host cannot use, and says what becomes of the
+// file: it is void, but of a managed one the rest stays in force.
+func (c *checker) setting(why, instead string) (hint string) {
+	if c.managed() {
+		return "the host " + instead + " and keeps the rest of a managed file"
+	}
+	c.voids(why)
+	return c.voidHint()
 }

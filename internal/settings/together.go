@@ -8,7 +8,7 @@ import (
 
 // together looks at what the files are in common. The result does not depend on
 // the order in which they were named: the checkers stand in the order of names.
-func together(all []*checker, running bool) {
+func together(all []*checker, halted string) {
 	off, managedOff, only := "", "", false
 	for _, c := range all {
 		switch {
@@ -16,14 +16,11 @@ func together(all []*checker, running bool) {
 			c.off = ""
 		case c.managed():
 			managedOff = cmp.Or(managedOff, c.off)
-			only = only || c.root.Get("allowManagedHooksOnly").IsTrue()
+			v := c.root.Get("allowManagedHooksOnly")
+			only = only || v != nil && v.Kind != 'f' // a value of a wrong type counts as true
 		default:
 			off = cmp.Or(off, c.off)
 		}
-	}
-	halted := ""
-	if !running {
-		halted = halts(all)
 	}
 	for _, c := range all {
 		c.halts = halted != ""
@@ -48,18 +45,23 @@ func together(all []*checker, running bool) {
 
 func (c *checker) managed() bool { return c.file.Layer == "managed" }
 
-// halts says why the host does not start at all, or "": there are managed
-// settings, and none of their files can be loaded. One that can is enough.
+// halts says why the host does not start at all, or "": a managed file is no
+// JSON object, or one has a guard that cannot be loaded and there is no other.
 func halts(all []*checker) string {
-	why := ""
+	why, loaded := "", false
 	for _, c := range all {
 		switch {
 		case !c.managed():
-		case c.void == "":
-			return ""
-		case why == "":
-			why = "the host does not start while no managed file can be loaded; in " + c.file.Name + ": " + c.void
+		case c.broken:
+			return "the host does not start with a managed file like " + c.file.Name + ": " + c.void
+		case c.void != "":
+			why = cmp.Or(why, "the host does not start while no managed file can be loaded; in "+c.file.Name+": "+c.void)
+		case c.root.IsObject():
+			loaded = true
 		}
+	}
+	if loaded {
+		return ""
 	}
 	return why
 }
