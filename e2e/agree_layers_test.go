@@ -84,7 +84,8 @@ func placements() []placed {
 	for _, other := range []string{"user", "project", "local"} {
 		add(placed{name: "allowManagedHooksOnly in " + other + ", the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{other + "?": `{"allowManagedHooksOnly":true}`}})
 	}
-	for name, text := range map[string]string{"not JSON": "{", "empty": "", "a list": "[]", "a setting of a wrong type": `{"model":1}`, "a void hook": void} {
+	for _, f := range [][2]string{{"not JSON", "{"}, {"empty", ""}, {"a list", "[]"}, {"a setting of a wrong type", `{"model":1}`}, {"a void hook", void}} {
+		name, text := f[0], f[1]
 		for _, where := range []string{"managed", "drop-in"} {
 			other := map[string]string{"managed": "drop-in", "drop-in": "managed"}[where]
 			add(placed{name: where + ", " + name + ", the hook in user", event: "PreToolUse", layer: "user", text: good, beside: map[string]string{where: text}})

@@ -234,7 +234,7 @@ func (c *checker) top(root *Node) {
 		switch {
 		case slices.Contains(event.Known(), m.Name) || hooks == nil && meantEvent(m.Name) != "" && (m.Value.IsList() || m.Value.IsObject()):
 			bare = true
-			if isGuard(m.Name) && m.Value.Kind != 'n' && (!m.Value.IsList() || len(m.Value.Items) > 0) {
+			if !c.managed() && isGuard(m.Name) && m.Value.Kind != 'n' && (!m.Value.IsList() || len(m.Value.Items) > 0) {
 				c.voids("guards stand at the top")
 			}
 			c.add(Error, m.Pos, path, "hooks-level", fmt.Sprintf("%s stands at the top, where the host does not look for hooks", m.Name), `put it under "hooks": {"hooks": {"`+m.Name+`": …}}`)

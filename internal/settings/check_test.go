@@ -321,9 +321,11 @@ func TestManagedFilesAreOneToTheHost(t *testing.T) {
 		{"an unknown mode", `{"permissions":{"defaultMode":"yolo"},` + good[1:], "", "", "managed", true, "the tool call is blocked"},
 		{"a switch of a wrong type", `{"disableAllHooks":"true",` + good[1:], "", "", "managed", true, "the tool call is blocked"},
 		{"managed hooks only of a wrong type", `{"allowManagedHooksOnly":"x"}`, "", good, "user", false, "managed hooks only"},
+		{"void beside one that says nothing", void, "{}", good, "user", false, "the host does not start"},
+		{"a guard at the top beside", `{"PermissionRequest":[{"hooks":[]}],` + good[1:], "", "", "managed", true, "the tool call is blocked"},
 		{"void beside a good one", void, good, "", "managed", false, "throws the whole file away"},
 		{"a good one beside a void one", void, good, "", "drop-in", true, "the tool call is blocked"},
-		{"a user's beside both", void, "{}", good, "user", true, "the tool call is blocked"},
+		{"a user's beside both", void, `{"model":"opus"}`, good, "user", true, "the tool call is blocked"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var files []File

@@ -56,7 +56,7 @@ func halts(all []*checker) string {
 			return "the host does not start with a managed file like " + c.file.Name + ": " + c.void
 		case c.void != "":
 			why = cmp.Or(why, "the host does not start while no managed file can be loaded; in "+c.file.Name+": "+c.void)
-		case c.root.IsObject():
+		case c.root.IsObject() && len(c.root.Members) > 0:
 			loaded = true
 		}
 	}
