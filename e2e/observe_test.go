@@ -160,9 +160,9 @@ func TestHooksOfOthersAreObserved(t *testing.T) {
 	}
 }
 
-// TestDenialsAreToldApartLive is the table of denials with the real client. A
-// person's no needs somebody at the keyboard: package observe has it from a
-// recorded transcript.
+// TestDenialsAreToldApartLive is the table of denials with the real client: no
+// two have the same layer, decision and reason. A person's no needs a terminal:
+// TestAPersonSaysNo.
 func TestDenialsAreToldApartLive(t *testing.T) {
 	client(t)
 	pre := func(command string, more obj) obj {
@@ -183,19 +183,19 @@ func TestDenialsAreToldApartLive(t *testing.T) {
 		tells       string // stands in the hook's name or in the message
 	}{
 		{"deny by a hook", "PreToolUse", pre(says(denyAnswer), nil), nil, bypass, false, "hook blocked hook_denied -", `PreToolUse:Bash: theirs says no`},
-		{"exit 2", "PreToolUse", pre("cat >/dev/null; echo no >&2; exit 2", nil), nil, bypass, false, "hook blocked hook_denied -", `exit 2: no`},
+		{"exit 2", "PreToolUse", pre("cat >/dev/null; echo no >&2; exit 2", nil), nil, bypass, false, "hook blocked hook_denied_plain -", `exit 2: no`},
 		{"onFailure block", "PreToolUse", pre("cat >/dev/null; exit 1", obj{"onFailure": "block"}), nil, bypass, false, "failure blocked hook_callback_failed block", `exit 1: failed; blocking because onFailure is "block"`},
-		{"a hook asks, nobody answers", "PreToolUse", pre(says(askAnswer), nil), nil, bypass, false, "permission denied permission_unattended -", `theirs asks`},
+		{"a hook asks, nobody answers", "PreToolUse", pre(says(askAnswer), nil), nil, bypass, false, "permission denied permission_unattended_hook -", `theirs asks`},
 		{"PermissionRequest hook", "PermissionRequest", pre(says(noRequest), nil), nil, nil, false, "permission denied permission_hook -", `theirs refuses`},
 		{"needs approval, nobody answers", "", nil, nil, nil, false, "permission denied permission_unattended -", `needs approval`},
 		{"deny rule", "", nil, obj{"deny": []any{"Bash(touch:*)"}}, bypass, false, "permission denied permission_rule -", `has been denied.`},
-		{"ask rule, nobody answers", "", nil, obj{"ask": []any{"Bash(touch:*)"}}, bypass, false, "permission denied permission_unattended -", `but you haven't granted it yet`},
+		{"ask rule, nobody answers", "", nil, obj{"ask": []any{"Bash(touch:*)"}}, bypass, false, "permission denied permission_unattended_rule -", `but you haven't granted it yet`},
 		{"dontAsk", "", nil, nil, []string{"--permission-mode", "dontAsk"}, false, "permission denied permission_mode -", `don't ask mode`},
 		{"auto mode unavailable", "", nil, nil, []string{"--permission-mode", "auto"}, false, "permission denied permission_classifier -", `lassifier unavailable`},
 		{"a hook fails and the call runs", "PreToolUse", pre("cat >/dev/null; exit 1", nil), nil, bypass, true, "failure allowed hook_failed_open not_block_mode", `the host went on`},
 	}
 	var mu sync.Mutex
-	said := map[string][2]string{}
+	said := map[string]string{}
 	limit := make(chan struct{}, 2)
 	t.Run("all", func(t *testing.T) {
 		for _, tt := range cases {
@@ -222,15 +222,14 @@ func TestDenialsAreToldApartLive(t *testing.T) {
 				require.Contains(t, got[0][1], tt.tells)
 				mu.Lock()
 				defer mu.Unlock()
-				said[tt.name] = got[0]
+				said[tt.name] = strings.Join(strings.Fields(got[0][0])[:3], " ") // without the branch
 			})
 		}
 	})
-	for _, tt := range cases {
-		for name, got := range said {
-			if name != tt.name {
-				require.False(t, got[0] == tt.want && strings.Contains(got[1], tt.tells), "%s reads as %s: %v", name, tt.name, got)
-			}
-		}
+	seen := map[string]string{}
+	for name, words := range said {
+		require.Empty(t, seen[words], "%s has the same layer, decision and reason", name)
+		seen[words] = name
 	}
+	require.Empty(t, seen["permission denied permission_user"], "a person's no: see TestAPersonSaysNo")
 }

@@ -108,6 +108,9 @@ func blockedBy(s stamp, r hookRun, b blockText, stops bool) *audit.Event {
 	switch b.how {
 	case saidNo:
 		e.Layer, e.Reason = reason.LayerHook, reason.HookDenied
+		if b.plain {
+			e.Reason = reason.HookDeniedPlain
+		}
 		if !stops { // no branch: the records do not say how it ended, nor its onFailure
 			e.Decision = reason.None
 		}

@@ -92,17 +92,18 @@ func short(events []*audit.Event) []string {
 func TestOneSessionFourWays(t *testing.T) {
 	for _, tt := range []struct {
 		transcript, stream, otel, batch string
+		why                             string
 		want                            []string
 	}{
-		{"session/b_byp_exit1", "b_byp_exit1", "o_b_byp_exit1", "", []string{"toolu_fixture_0001 callback open"}},
-		{"session/c_block_timeout", "c_block_timeout", "o_c_block_timeout", "PostToolBatch.onfailure_block_timeout.json", []string{"toolu_fixture_0001 callback blocked"}},
-		{"c_block_exit1", "c_block_exit1", "o_c_block_exit1", "PostToolBatch.onfailure_block_exit1.json", []string{"toolu_fixture_0001 callback blocked"}},
-		{"b_byp_exit2", "b_byp_exit2", "o_e_hookexit2", "PostToolBatch.hook_exit2.json", []string{"toolu_fixture_0001 callback blocked"}},
-		{"e_denyrule", "e_denyrule", "o_e_denyrule", "PostToolBatch.deny_rule.json", []string{"toolu_fixture_0001 permission denied"}},
-		{"e_dontask", "e_dontask", "o_e_dontask", "PostToolBatch.dontask.json", []string{"toolu_fixture_0001 permission denied"}},
-		{"e_auto_block", "e_auto_block", "o_e_auto_block", "", []string{"toolu_fixture_0001 permission denied"}},
-		{"e_default", "e_default", "o_e_default", "PostToolBatch.permission_denied.json", []string{"toolu_fixture_0001 permission denied"}},
-		{"e_permreq_deny", "e_permreq_deny", "o_e_permreq_deny", "PostToolBatch.permission_request_hook_deny.json", []string{"toolu_fixture_0001 permission denied"}},
+		{"session/b_byp_exit1", "b_byp_exit1", "o_b_byp_exit1", "", "hook_failed_open", []string{"toolu_fixture_0001 callback open"}},
+		{"session/c_block_timeout", "c_block_timeout", "o_c_block_timeout", "PostToolBatch.onfailure_block_timeout.json", "hook_callback_failed", []string{"toolu_fixture_0001 callback blocked"}},
+		{"c_block_exit1", "c_block_exit1", "o_c_block_exit1", "PostToolBatch.onfailure_block_exit1.json", "hook_callback_failed", []string{"toolu_fixture_0001 callback blocked"}},
+		{"b_byp_exit2", "b_byp_exit2", "o_e_hookexit2", "PostToolBatch.hook_exit2.json", "hook_denied_plain", []string{"toolu_fixture_0001 callback blocked"}},
+		{"e_denyrule", "e_denyrule", "o_e_denyrule", "PostToolBatch.deny_rule.json", "permission_rule", []string{"toolu_fixture_0001 permission denied"}},
+		{"e_dontask", "e_dontask", "o_e_dontask", "PostToolBatch.dontask.json", "permission_mode", []string{"toolu_fixture_0001 permission denied"}},
+		{"e_auto_block", "e_auto_block", "o_e_auto_block", "", "permission_classifier", []string{"toolu_fixture_0001 permission denied"}},
+		{"e_default", "e_default", "o_e_default", "PostToolBatch.permission_denied.json", "permission_unattended", []string{"toolu_fixture_0001 permission denied"}},
+		{"e_permreq_deny", "e_permreq_deny", "o_e_permreq_deny", "PostToolBatch.permission_request_hook_deny.json", "permission_hook", []string{"toolu_fixture_0001 permission denied"}},
 	} {
 		t.Run(tt.stream, func(t *testing.T) {
 			transcript := "testdata/transcript/" + tt.transcript + ".jsonl"
@@ -111,6 +112,9 @@ func TestOneSessionFourWays(t *testing.T) {
 				readSource(t, transcript),
 				readSource(t, "testdata/stream/"+tt.stream+".jsonl"),
 				readSource(t, "testdata/otel/"+tt.otel+".jsonl"),
+			}
+			for i := range 3 { // the last, OpenTelemetry, does not tell why
+				require.Equal(t, tt.why, string(sources[i][0].Reason), "source %d", i)
 			}
 			for first := range sources {
 				require.Equal(t, tt.want, short(sources[first]), "source %d alone", first)

@@ -55,7 +55,7 @@ func (d denial) byCode(asked bool, known func(event, tool string) []string) find
 	switch head {
 	case "hook":
 		if asked { // a hook asked, and the answer was no
-			f.code = d.askedCode()
+			f.code = d.askedCode(reason.PermissionUnattendedHook)
 			return f
 		}
 		b, ok := parseBlock(d.text, known)
@@ -85,18 +85,34 @@ func (d denial) byCode(asked bool, known func(event, tool string) []string) find
 	default:
 		f.code = d.byKind().code
 	}
-	if asked && f.code != reason.PermissionUser {
-		f.code = d.askedCode()
+	if asked {
+		f.code = d.askedCode(unattended(f.code))
 	}
 	return f
 }
 
-// askedCode is for calls that somebody was to be asked about.
-func (d denial) askedCode() reason.Code {
+// askedCode is for calls that somebody was to be asked about; nobody is the
+// code if there was nobody.
+func (d denial) askedCode(nobody reason.Code) reason.Code {
 	if d.attended {
 		return reason.PermissionUser
 	}
-	return reason.PermissionUnattended
+	return nobody
+}
+
+// unattended returns the code for an approval that nobody was there to give,
+// when a refusal on the same ground would have had the code c.
+func unattended(c reason.Code) reason.Code {
+	switch c {
+	case reason.PermissionRule:
+		return reason.PermissionUnattendedRule
+	case reason.PermissionHook:
+		return reason.PermissionUnattendedHook
+	case reason.PermissionUser: // asked through the host's own channel, and answered
+		return c
+	default:
+		return reason.PermissionUnattended
+	}
 }
 
 func (d denial) byLine(asked bool) finding {
@@ -114,7 +130,7 @@ func (d denial) byLine(asked bool) finding {
 		f.code = reason.PermissionUnattended
 	}
 	if asked && (d.deniedType != "hook" || d.source == "config") {
-		f.code = d.askedCode()
+		f.code = d.askedCode(unattended(f.code))
 	}
 	return f
 }

@@ -217,7 +217,7 @@ func (t *streamReader) response(s stamp, r streamLine) {
 		return // the line about the prompt tells it
 	case r.ExitCode != nil && *r.ExitCode == 2:
 		e := blockedBy(s, hookRun{event: r.HookEvent, name: r.HookName, toolUse: a.ToolUseID, exitCode: r.ExitCode, evidence: "stream:hook_response"},
-			blockText{rest: r.Stderr}, stopsCall(r.HookEvent))
+			blockText{rest: r.Stderr, plain: true}, stopsCall(r.HookEvent))
 		t.out = append(t.out, e)
 		return
 	default:

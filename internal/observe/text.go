@@ -29,6 +29,7 @@ type blockText struct {
 	hookName  string // such as PreToolUse:Bash
 	command   string // empty for a deny in JSON: the host does not say whose it was
 	rest      string // the hook's own words
+	plain     bool   // it said no in plain words: the host writes the command before these, and none before those of an answer in JSON
 }
 
 // parseBlock reads the text of a tool result that may tell of a hook's block.
@@ -89,6 +90,8 @@ func parseCommand(s string, known []string) (blockText, bool) {
 		b.how = failed
 	case startsLine(b.rest, timedOutMark):
 		b.how = timedOut
+	default:
+		b.plain = true
 	}
 	return b, true
 }

@@ -27,6 +27,10 @@ const (
 	HookAsked   Code = "hook_asked"
 	HookAllowed Code = "hook_allowed"
 
+	// HookDeniedPlain is for the records of the host alone: it writes "no" in
+	// plain words, after exit 2 or by a prompt hook, unlike a deny in JSON.
+	HookDeniedPlain Code = "hook_denied_plain"
+
 	GuardUnguarded             Code = "guard_unguarded"
 	GuardReadOnly              Code = "guard_read_only"
 	GuardCheckpointConfirmed   Code = "guard_checkpoint_confirmed"
@@ -49,7 +53,11 @@ const (
 	PermissionUser       Code = "permission_user"
 	PermissionHook       Code = "permission_hook"
 	PermissionUnattended Code = "permission_unattended"
-	PermissionAllowed    Code = "permission_allowed"
+
+	PermissionUnattendedRule Code = "permission_unattended_rule"
+	PermissionUnattendedHook Code = "permission_unattended_hook"
+
+	PermissionAllowed Code = "permission_allowed"
 
 	AuditUnavailable Code = "audit_unavailable"
 
@@ -92,10 +100,11 @@ var layers = map[Code]Layer{
 	HookCallbackFailed: LayerFailure,
 	HookFailedOpen:     LayerFailure,
 
-	HookOK:      LayerHook,
-	HookDenied:  LayerHook,
-	HookAsked:   LayerHook,
-	HookAllowed: LayerHook,
+	HookOK:          LayerHook,
+	HookDenied:      LayerHook,
+	HookDeniedPlain: LayerHook,
+	HookAsked:       LayerHook,
+	HookAllowed:     LayerHook,
 
 	GuardUnguarded:             LayerGuard,
 	GuardReadOnly:              LayerGuard,
@@ -119,7 +128,11 @@ var layers = map[Code]Layer{
 	PermissionUser:       LayerPermission,
 	PermissionHook:       LayerPermission,
 	PermissionUnattended: LayerPermission,
-	PermissionAllowed:    LayerPermission,
+
+	PermissionUnattendedRule: LayerPermission,
+	PermissionUnattendedHook: LayerPermission,
+
+	PermissionAllowed: LayerPermission,
 
 	AuditUnavailable: LayerAudit,
 
