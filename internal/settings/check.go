@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,24 +134,6 @@ func (c *checker) add(s Severity, pos int, path, code, message, hint string) {
 	c.findings = append(c.findings, Finding{
 		File: c.file.Name, Layer: c.file.Layer, Path: path, Line: line, Column: col, Severity: s, Code: code, Message: message, Hint: hint,
 	})
-}
-
-// voids notes that the host throws the whole file away.
-func (c *checker) voids(why string) {
-	if c.void == "" {
-		c.void = why
-	}
-}
-
-// voidHint says what a file that the host throws away comes to.
-func (c *checker) voidHint() string {
-	switch {
-	case c.managed() && c.broken:
-		return "the host does not start until this is mended"
-	case c.managed():
-		return "the host does not load the file and, when there is no other managed one, does not start until this is mended"
-	}
-	return "the host throws away the whole file, its permission rules included, until this is mended"
 }
 
 func (c *checker) check() {
@@ -306,22 +287,4 @@ func (c *checker) find(path string) *Node {
 		n = next
 	}
 	return n
-}
-
-// project returns the folder that holds the file's .claude, or "".
-func (c *checker) project() string {
-	if c.o.Project != "" {
-		return c.o.Project
-	}
-	if c.file.Layer == "user" || c.file.Layer == "managed" || c.file.Layer == "plugin" {
-		return "" // it serves every project
-	}
-	abs, err := filepath.Abs(c.file.Name)
-	if err != nil {
-		return ""
-	}
-	if dir := filepath.Dir(abs); filepath.Base(dir) == ".claude" {
-		return filepath.Dir(dir)
-	}
-	return ""
 }

@@ -53,13 +53,3 @@ func (c *checker) types(root *Node) {
 		}
 	}
 }
-
-// setting notes a setting that the host cannot use, and says what becomes of the
-// file: it is void, but of a managed one the rest stays in force.
-func (c *checker) setting(why, instead string) (hint string) {
-	if c.managed() {
-		return "the host " + instead + " and keeps the rest of a managed file"
-	}
-	c.voids(why)
-	return c.voidHint()
-}

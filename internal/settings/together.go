@@ -45,27 +45,6 @@ func together(all []*checker, halted string) {
 
 func (c *checker) managed() bool { return c.file.Layer == "managed" }
 
-// halts says why the host does not start at all, or "": a managed file is no
-// JSON object, or one has a guard that cannot be loaded and there is no other.
-func halts(all []*checker) string {
-	why, loaded := "", false
-	for _, c := range all {
-		switch {
-		case !c.managed():
-		case c.broken:
-			return "the host does not start with a managed file like " + c.file.Name + ": " + c.void
-		case c.void != "":
-			why = cmp.Or(why, "the host does not start while no managed file can be loaded; in "+c.file.Name+": "+c.void)
-		case c.root.IsObject() && len(c.root.Members) > 0:
-			loaded = true
-		}
-	}
-	if loaded {
-		return ""
-	}
-	return why
-}
-
 // twice finds entries that run the same thing on the same call.
 func twice(all []*checker) {
 	type what struct{ event, typ, command, condition string }
