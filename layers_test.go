@@ -37,6 +37,7 @@ var layers = map[string][]string{
 	"internal/hook":            {"internal/reason", "internal/event", "internal/schema", "internal/guard", "internal/gate", "internal/answer", "internal/audit", "internal/supervise"},
 	"internal/observe":         {"internal/reason", "internal/event", "internal/gate", "internal/audit"},
 	"internal/report":          {"internal/audit"},
+	"internal/export":          {"internal/audit"},
 	"internal/ship":            {"internal/audit"},
 	"internal/natsd":           {},
 	"internal/serve":           {"internal/reason", "internal/answer", "internal/audit", "internal/ship"},

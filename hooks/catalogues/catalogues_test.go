@@ -92,6 +92,8 @@ func TestCatalogues(t *testing.T) {
 			{"mcp__hyperv__hyperv_repair_guest_access", `{"vm_name":"app01","apply":true}`, "app01"},
 			{"mcp__hyperv__hyperv_repair_guest_access", `{"vm_name":"app01","apply":"yes"}`, "app01"},
 			{"mcp__hyperv__hyperv_repair_guest_access", `{"vm_name":"app01","apply":1}`, "app01"},
+			{"mcp__hyperv__hyperv_repair_guest_access", `{"vm_name":"app01","apply":"false"}`, "app01"},
+			{"mcp__hyperv__hyperv_repair_guest_access", `{"vm_name":"app01","Apply":true}`, "guard_vm_ambiguous"},
 			{"mcp__hyperv__hyperv_list_vms", `{}`, reads},
 		},
 		"mcp-nutanix.json": {
@@ -174,7 +176,13 @@ func aws(tool, arg string, more call) []call {
 		reads   = "guard_read_only"
 		missing = "guard_vm_missing"
 	)
-	calls := []call{more}
+	calls := []call{
+		more,
+		// A server may take several commands at once.
+		{tool, `{"` + arg + `":["aws ec2 describe-instances","aws s3api list-buckets"]}`, reads},
+		{tool, `{"` + arg + `":["aws ec2 describe-instances","aws rds delete-db-instance --db-instance-identifier d"]}`, missing},
+		{tool, `{"` + arg + `":["aws ec2 describe-instances","aws ec2 stop-instances --instance-ids i-0abc1234"]}`, missing},
+	}
 	for _, x := range []struct{ line, want string }{
 		{"aws ec2 stop-instances --instance-ids i-0abc1234def567890", "instance:i-0abc1234def567890"},
 		{"aws ec2 terminate-instances --instance-ids i-0abc1234def567890 i-0abc1234def567891 --region eu-west-1", "instance:i-0abc1234def567890 instance:i-0abc1234def567891"},

@@ -25,6 +25,10 @@ type Reply struct {
 	Stderr string
 	// Blocked says that the exit status must be the blocking one.
 	Blocked bool
+	// MayBeLost says that nothing can be held back at the event. An answer that
+	// cannot be written is lost then, and must not become the blocking status,
+	// which forces the agent on at Stop and ends its turn at PostToolBatch.
+	MayBeLost bool
 }
 
 // Encode writes a verdict as the answer to the named event. The verdict's texts

@@ -2,6 +2,8 @@ package answer
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 
 	"hooktrail/internal/event"
@@ -59,20 +61,30 @@ func Parse(c Child) Said {
 		c.Clean = func(s string) string { return s }
 	}
 	s := c.read()
-	if c.ExitCode == 2 && s.Decision != Deny && s.Decision != Ask {
-		// The host's own contract: status 2 says no, and stderr says why.
+	if c.ExitCode == 2 && s.Decision != Deny {
+		// The host's own contract: status 2 says no, and stderr says why. It does
+		// so beside an approval or a question, too.
+		why := string(c.Stderr)
+		if s.Decision == Ask && strings.TrimSpace(why) == "" {
+			why = s.Message
+		}
 		s.Fault, s.Object = "", nil
-		s.Verdict = c.refuse(string(c.Stderr))
+		s.Verdict = c.refuse(why)
 	}
 	if c.Failed && s.Decision == Allow {
 		s.Decision, s.Object = NoDecision, nil
 	}
-	if c.Failed && s.Decision != Ask && s.Decision != Deny {
+	if c.Failed {
 		s.UpdatedInput = nil
 	}
 	s.Code = code(s.Decision)
 	return s
 }
+
+// maxCleaned bounds each text that is cleaned, in bytes: more than is ever handed
+// on, so that a secret cut in half is not among it, and little enough that megabytes
+// do not cost the time in which the answer is due.
+const maxCleaned = 512 << 10
 
 func code(d Decision) reason.Code {
 	switch d {
@@ -93,32 +105,61 @@ func (c *Child) read() Said {
 	out := bytes.TrimPrefix(c.Stdout, []byte("\xef\xbb\xbf"))
 	if c.Dropped == 0 {
 		if len(bytes.TrimSpace(out)) == 0 {
-			return nothing
+			return c.aside()
 		}
 		if o, ok := wholeObject(out); ok {
 			return c.judge(o)
 		}
 	}
-	for _, part := range [][]byte{out, c.Tail} {
+	parts := [][]byte{out, c.Tail}
+	for _, part := range parts[:2] {
+		if seen := undisguised(part); !bytes.Equal(seen, part) {
+			parts = append(parts, seen)
+		}
+	}
+	for _, part := range parts {
 		if r, ok := c.scan(part); ok {
 			return c.refused(r)
 		}
 	}
 	switch {
-	case attempt(out) || attempt(c.Tail):
-		nothing.Fault = "its output is not exactly one valid answer object"
+	case slices.ContainsFunc(parts, attempt):
+		nothing.Fault = fmt.Sprintf("its output is not exactly one valid answer object, it begins with %q", c.beginning(out))
 	case c.Dropped > 0 && c.Brace:
 		nothing.Fault = "its output is too long to be read whole, and may hold an answer"
 	case c.Dropped == 0:
-		nothing.Text = c.Clean(strings.ToValidUTF8(string(out), "\uFFFD"))
+		nothing.Text = c.Clean(strings.ToValidUTF8(string(out[:min(len(out), maxCleaned)]), "\uFFFD"))
 	}
 	return nothing
+}
+
+// aside reads a refusal that was written to standard error with nothing on
+// standard output: by mistake, since no host looks for it there. It must be all
+// that was written; logs have objects with the same words.
+func (c *Child) aside() Said {
+	if o, ok := wholeObject(undisguised(c.Stderr)); ok {
+		if r, ok := c.refuses(o); ok {
+			return c.refused(r)
+		}
+	}
+	return Said{Verdict: Verdict{Decision: NoDecision}}
+}
+
+// beginning is what is shown of output that cannot be used.
+func (c *Child) beginning(b []byte) string {
+	const shown, cleaned = 40, 4 << 10 // redaction sees more than is shown
+	b = bytes.TrimSpace(b)
+	text := c.Clean(strings.ToValidUTF8(string(b[:min(len(b), cleaned)]), "\uFFFD"))
+	if r := []rune(text); len(r) > shown {
+		return string(r[:shown]) + "…"
+	}
+	return text
 }
 
 // refused makes the whole of a refusal that was read.
 func (c *Child) refused(r refusal) Said {
 	s := Said{Verdict: c.refuse(r.reason)}
-	s.Stop, s.StopReason, s.Interrupt = r.stop, c.Clean(r.stopReason), r.interrupt
+	s.Stop, s.StopReason, s.Interrupt = r.stop, c.Clean(r.stopReason[:min(len(r.stopReason), maxCleaned)]), r.interrupt
 	s.Object = c.rewriteRefusal(s.Verdict)
 	return s
 }
@@ -126,7 +167,7 @@ func (c *Child) refused(r refusal) Said {
 // refuse makes the verdict of a refusal. Without a reason it gives what the
 // host says then.
 func (c *Child) refuse(why string) Verdict {
-	why = strings.TrimSpace(c.Clean(strings.ToValidUTF8(why, "\uFFFD")))
+	why = strings.TrimSpace(c.Clean(strings.ToValidUTF8(why[:min(len(why), maxCleaned)], "\uFFFD")))
 	if why == "" {
 		why = "Blocked by hook, without a reason."
 	}

@@ -108,7 +108,7 @@ var answerNames = []string{`"permissionDecision"`, `"hookSpecificOutput"`, `"hoo
 // attempt tells whether output that is not one object tries to be an answer.
 // What merely has brackets in it, such as "[INFO] 3 files {a,b}", does not.
 func attempt(b []byte) bool {
-	if bytes.IndexByte(b, 0) >= 0 { // UTF-16, perhaps: read it as its ASCII
+	if bytes.IndexByte(b, 0) >= 0 { // a wider encoding, perhaps: read it as its ASCII
 		b = bytes.ReplaceAll(b, []byte{0}, nil)
 		b = bytes.TrimLeft(b, "\xff\xfe")
 	}
@@ -116,7 +116,7 @@ func attempt(b []byte) bool {
 	if len(b) == 0 {
 		return false
 	}
-	if b[0] == '{' || isList(b) {
+	if b[0] == '{' || isList(b) || string(b) == "[object Object]" { // what JavaScript makes of an object in a text
 		return true
 	}
 	for i := 0; ; {
@@ -142,9 +142,26 @@ func attempt(b []byte) bool {
 		}
 	}
 	if brace := bytes.IndexByte(b, '{'); brace >= 0 {
-		return bytes.Contains(b[brace:], []byte("hookSpecificOutput")) || bytes.Contains(b[brace:], []byte("permissionDecision"))
+		return bytes.Contains(b[brace:], []byte("hookSpecificOutput")) || bytes.Contains(b[brace:], []byte("permissionDecision")) || printed(b[brace:])
 	}
 	return false
+}
+
+// printed tells whether the member "decision" of an object stands in b as a
+// program prints it that writes no JSON: in single quotes, or in none.
+func printed(b []byte) bool {
+	for rest := b; ; {
+		before, after, ok := bytes.Cut(rest, []byte("decision"))
+		if !ok {
+			return false
+		}
+		rest = after
+		before = bytes.TrimRight(bytes.TrimSuffix(before, []byte("'")), " \t\r\n")
+		after = bytes.TrimLeft(bytes.TrimPrefix(after, []byte("'")), " \t\r\n")
+		if len(before) > 0 && (before[len(before)-1] == '{' || before[len(before)-1] == ',') && bytes.HasPrefix(after, []byte(":")) {
+			return true
+		}
+	}
 }
 
 // isList tells whether b is a list, or begins like a list of objects or strings.
@@ -177,5 +194,5 @@ func lineStart(b []byte, i int) bool {
 // opensObject tells whether b begins like an object.
 func opensObject(b []byte) bool {
 	rest := bytes.TrimLeft(b[1:], " \t\r\n")
-	return len(rest) == 0 || rest[0] == '"' || rest[0] == '}'
+	return len(rest) == 0 || rest[0] == '"' || rest[0] == '\'' || rest[0] == '}'
 }

@@ -160,6 +160,12 @@ func (c *Child) refuses(o members) (refusal, bool) {
 		r.stopReason, _ = o.text("stopReason")
 		say(o, "stopReason", "reason")
 	}
+	if why, ok := c.foreignRefusal(o); ok {
+		no = true
+		if r.reason == "" {
+			r.reason = why
+		}
+	}
 	if no && r.reason == "" {
 		for _, n := range []string{"reason", "stopReason", "systemMessage"} {
 			if s, ok := o.text(n); ok && r.reason == "" {
@@ -210,9 +216,11 @@ func (c *Child) accepted(o members) Said {
 	}
 	why := c.clean(h, "permissionDecisionReason")
 	if word == "" || word == "allow" {
-		// An older place for the same word holds a call back, and widens nothing.
+		// Another place for the same word holds a call back, and widens nothing.
 		if old, _ := o.text("permissionDecision"); old == "ask" || old == "defer" {
 			word, why = old, c.clean(o, "permissionDecisionReason")
+		} else if decides(c.Event) && o.says("permission", "ask") { // as Cursor's hooks say it
+			word, why = "ask", c.clean(o, "user_message")
 		}
 	}
 	switch word {
@@ -237,7 +245,7 @@ func (c *Child) accepted(o members) Said {
 
 func (c *Child) clean(o members, name string) string {
 	s, _ := o.text(name)
-	return c.Clean(s)
+	return c.Clean(s[:min(len(s), maxCleaned)])
 }
 
 // The names that hosts know, at the top and in hookSpecificOutput. Names that
@@ -245,7 +253,7 @@ func (c *Child) clean(o members, name string) string {
 var (
 	topNames = []string{
 		"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput",
-		"permissionDecision", "permissionDecisionReason",
+		"permissionDecision", "permissionDecisionReason", "permission",
 	}
 	hookNames = []string{
 		"hookEventName", "permissionDecision", "permissionDecisionReason", "additionalContext", "updatedInput", "decision",
@@ -282,7 +290,7 @@ func (c *Child) faultOf(o members) string {
 			return f
 		}
 	}
-	return ""
+	return c.foreignFault(o)
 }
 
 // specificFault judges hookSpecificOutput.
@@ -311,6 +319,9 @@ func (c *Child) specificFault(h members) string {
 	}
 	if c.Event != event.PermissionRequest {
 		return ""
+	}
+	if h.has("permissionDecision") {
+		return "a request is answered by decision.behavior, and permissionDecision is not seen there"
 	}
 	if f := typeFault(h, "decision", "{"); f != "" {
 		return f
@@ -342,15 +353,18 @@ func typeFault(o members, name, kinds string) string {
 // lookalike finds a name that is meant to be a known one: a reader who does not
 // see it would miss what was said.
 func lookalike(o members, known []string) string {
-	flat := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
 	for _, n := range o.names {
 		for _, k := range known {
-			if n != k && flat(n) == flat(k) {
+			if n != k && flatten(n) == flatten(k) {
 				return fmt.Sprintf("the name %q is not %q", short(n), k)
 			}
 		}
 	}
 	return ""
+}
+
+func flatten(s string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s))
 }
 
 func short(s string) string {

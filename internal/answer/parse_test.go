@@ -20,6 +20,9 @@ const (
 	none  = "none"
 )
 
+// wide is s in UTF-16, the lower byte first.
+func wide(s string) string { return strings.Join(strings.Split(s, ""), "\x00") + "\x00" }
+
 // word says in one word what was read.
 func word(s Said) string {
 	switch {
@@ -77,7 +80,17 @@ func TestParsePreToolUse(t *testing.T) {
 		{"in a wrapping", `{"result":` + clean + `}`, deny},
 		{"where the output belongs", `{"hookSpecificOutput":` + clean + `}`, deny},
 		{"quotes before", `it said "no": ` + clean, deny},
-		{"UTF-16", "\xff\xfe" + strings.Join(strings.Split(clean, ""), "\x00") + "\x00", fault},
+		{"UTF-16", "\xff\xfe" + wide(clean), deny},
+		{"UTF-16 without a mark", wide(clean), deny},
+		{"UTF-16, the other order", "\xfe\xff\x00" + strings.TrimSuffix(wide(clean), "\x00"), deny},
+		{"UTF-16 with an allow", "\xff\xfe" + wide(pre(`"allow"`)), fault},
+		{"coloured, as jq -C does it", "\x1b[1;39m{\x1b[0m\x1b[34;1m\"decision\"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m\"block\"\x1b[0m\x1b[1;39m,\x1b[0m\x1b[34;1m\"reason\"\x1b[0m:\x1b[0;32m\"r1\"\x1b[0m}\x1b[0m\n", deny},
+		{"coloured with an allow", "\x1b[32m" + pre(`"allow"`) + "\x1b[0m", fault},
+		{"behind the title of a window", "\x1b]0;hook\x07" + clean, deny},
+		{"behind a title without an end", "\x1b]0;hook " + clean, deny},
+		{"as a JSON string", `"{\"decision\":\"block\",\"reason\":\"r1\"}"`, deny},
+		{"as a JSON string in a JSON string", `"\"{\\\"decision\\\":\\\"block\\\",\\\"reason\\\":\\\"r1\\\"}\""`, deny},
+		{"an allow as a JSON string", `"{\"decision\":\"approve\"}"`, fault},
 
 		// what is not one valid answer
 		{"cut", `{"hookSpecificOutput":{"permissionDecision":"de`, fault},
@@ -95,6 +108,11 @@ func TestParsePreToolUse(t *testing.T) {
 		{"trailing comma", `{"decision":"approve",}`, fault},
 		{"missing brace", `{"decision":"approve"`, fault},
 		{"single quotes", `{'hookSpecificOutput': {'permissionDecision': 'deny'}}`, fault},
+		{"single quotes behind a banner line", "loading\n{'decision': 'block', 'reason': 'no'}", fault},
+		{"single quotes behind a word", "Result: {'decision': 'block'}", fault},
+		{"no quotes, as Node prints an object", "{ decision: 'block', reason: 'no' }", fault},
+		{"no quotes behind a banner", "loading\n{ reason: 'no', decision: 'block' }", fault},
+		{"an object in a text, as JavaScript writes it", "[object Object]\n", fault},
 		{"single quotes behind a banner", `rules ok {'hookSpecificOutput': {'permissionDecision': 'deny'}}`, fault},
 		{"comments", "{ // no\n}", fault},
 		{"a NUL", "{\x00}", fault},
@@ -143,6 +161,22 @@ func TestParsePreToolUse(t *testing.T) {
 		{"no event, deny", `{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"r1"}}`, deny},
 		{"block beside another event's output", `{"decision":"block","reason":"r1","hookSpecificOutput":{"hookEventName":"Stop"}}`, deny},
 		{"another host's deny", `{"permission":"deny","user_message":"r1"}`, deny},
+		{"another host's ask", `{"permission":"ask","user_message":"r1"}`, ask},
+		{"another host's allow", `{"permission":"allow"}`, none},
+		{"another host's unknown word", `{"permission":"Deny"}`, fault},
+		{"another host's rewrite", `{"permission":"allow","updated_input":{"command":"ls"}}`, fault},
+		{"a rewrite at the top", `{"updatedInput":{"command":"ls"}}`, fault},
+		{"not approved", `{"approve":false,"message":"r1"}`, deny},
+		{"approved", `{"approve":true}`, none},
+		{"not allowed", `{"allowed":false,"reason":"r1"}`, deny},
+		{"blocked", `{"blocked":true,"reason":"r1"}`, deny},
+		{"not blocked", `{"blocked":false}`, none},
+		{"an action to block", `{"action":"block","message":"r1"}`, deny},
+		{"not ok, with a reason", `{"ok":false,"reason":"r1"}`, deny},
+		{"not ok", `{"ok":false}`, none},
+		{"in a response", `{"response":{"decision":"block","reason":"r1"}}`, deny},
+		{"the report of an error", `{"error":"no connection"}`, fault},
+		{"no error", `{"error":null,"took":3}`, none},
 		{"a permission request's deny", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","decision":{"behavior":"deny","message":"r1"}}}`, deny},
 
 		// plain text
@@ -186,10 +220,16 @@ func TestParseExitStatus(t *testing.T) {
 		{"2 without a word", "", "", 2, deny, "Blocked by hook, without a reason."},
 		{"2 beside an allow", pre(`"allow"`), "no", 2, deny, "no"},
 		{"2 beside a deny", clean, "no", 2, deny, "r1"},
+		{"2 beside an ask", pre(`"ask"`), "no", 2, deny, "no"},
+		{"2 beside an ask, without a word", pre(`"ask"`), "", 2, deny, "The hook wants a person to decide."},
 		{"2 beside garbage", `{"a`, "no", 2, deny, "no"},
 		{"1 beside an allow", pre(`"allow"`), "", 1, none, ""},
 		{"1 beside a deny", clean, "", 1, deny, "r1"},
 		{"1 beside a rewrite", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{}}}`, "", 1, none, ""},
+		{"0 and a deny on stderr", "", `{"decision":"block","reason":"r1"}`, 0, deny, "r1"},
+		{"0 and a deny in a log on stderr", "", `{"msg":"start"}` + "\n" + clean, 0, none, ""},
+		{"0 and an allow on stderr", "", pre(`"allow"`), 0, none, ""},
+		{"2 and a deny on stderr", "", clean, 2, deny, "r1"},
 		{"1 beside an ask", pre(`"ask"`), "", 1, ask, "The hook wants a person to decide."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -248,6 +288,9 @@ func TestParseOtherEvents(t *testing.T) {
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"a":1}}}}`},
 		{"a request denied", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"r1"}}}`, deny, ""},
 		{"a request denied in the wrong form", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"deny"}}`, deny, ""},
+		{"a request allowed in the wrong form", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"allow"}}`, fault, ""},
+		{"a request not approved", "PermissionRequest", `{"approve":false,"message":"r1"}`, deny, ""},
+		{"another host's words after the fact", "PostToolUse", `{"blocked":true,"error":"x"}`, none, ""},
 		{"a request, unknown behavior", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"Allow"}}}`, fault, ""},
 		{"a request, decision as text", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":"allow"}}`, fault, ""},
 	} {

@@ -227,7 +227,10 @@ func (e *Event) setSchemaErrors(v jsontext.Value) error {
 		}
 		e.SchemaErrors = append(e.SchemaErrors, s)
 	}
-	_, err := d.ReadToken()
+	tok, err := d.ReadToken()
+	if err == nil && tok.Kind() != ']' {
+		return errors.New("not a list of objects")
+	}
 	return err
 }
 

@@ -104,7 +104,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"a name twice": `{"seq":2,` + good[1:], "seq a string": strings.Replace(good, `"seq":2`, `"seq":"2"`, 1),
 		"seq a fraction": strings.Replace(good, `"seq":2`, `"seq":2.5`, 1), "seq negative": strings.Replace(good, `"seq":2`, `"seq":-2`, 1),
 		"a bad time": strings.Replace(good, `"time":"2`, `"time":"x`, 1), "no kind": strings.Replace(good, `"kind"`, `"kinD"`, 1),
-		"timedOut a string": strings.Replace(good, `"timedOut":false`, `"timedOut":"false"`, 1),
+		"timedOut a string":          strings.Replace(good, `"timedOut":false`, `"timedOut":"false"`, 1),
+		"schemaErrors of no objects": `{"schemaErrors":[1],` + good[1:],
 	} {
 		_, err := Decode([]byte(line))
 		require.Error(t, err, name)

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// hidden tells whether r is never shown or written raw: control characters, and
+// Hidden tells whether r is never shown or written raw: control characters, and
 // all that is invisible, turns the direction of text, or ends a line somewhere.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	switch {
 	case r < 0x20 || (r >= 0x7f && r <= 0x9f):
 		return true
@@ -29,7 +29,7 @@ func hidden(r rune) bool {
 func Printable(s string) string {
 	clean := true
 	for _, r := range s {
-		if hidden(r) || r == utf8.RuneError {
+		if Hidden(r) || r == utf8.RuneError {
 			clean = false
 			break
 		}
@@ -47,7 +47,7 @@ func Printable(s string) string {
 			b.WriteString(`\r`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case hidden(r):
+		case Hidden(r):
 			b.Write(appendEscape(nil, r))
 		default:
 			b.WriteRune(r)
@@ -72,7 +72,7 @@ func escapeLine(line []byte) []byte {
 		switch {
 		case r == utf8.RuneError && w == 1:
 			out = append(out, `\ufffd`...)
-		case r >= utf8.RuneSelf && hidden(r):
+		case r >= utf8.RuneSelf && Hidden(r):
 			out = appendEscape(out, r)
 		default:
 			out = append(out, line[i:i+w]...)

@@ -77,9 +77,9 @@ func encodedLen(r rune, w int) int {
 		return 6
 	case r < utf8.RuneSelf:
 		return 1
-	case hidden(r) && r > 0xffff:
+	case Hidden(r) && r > 0xffff:
 		return 12
-	case hidden(r):
+	case Hidden(r):
 		return 6
 	}
 	return w

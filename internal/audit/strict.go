@@ -10,13 +10,14 @@ import (
 // strictLine tells whether line is one strict JSON object without anything that
 // an event never holds raw.
 func strictLine(line []byte) bool {
-	return len(line) < MaxLine && plainObject(line) && jsontext.Value(line).IsValid()
+	return len(line) < MaxLine && Plain(line) && jsontext.Value(line).IsValid()
 }
 
-// plainObject is strictLine but for names that stand there twice, and is fast
-// enough to look at every line of a large log. It takes objects as the log's
-// encoder writes them: without blanks, and not deep.
-func plainObject(line []byte) bool {
+// Plain tells whether line is one JSON object without anything that an event
+// never holds raw, and is fast enough to look at every line of a large log. It
+// takes objects as the log's encoder writes them: without blanks, and not deep.
+// It does not look for names that stand there twice or for lone surrogates.
+func Plain(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' || len(line) >= MaxLine {
 		return false
 	}
@@ -24,7 +25,7 @@ func plainObject(line []byte) bool {
 	if !p.value(0) || p.i != len(line) {
 		return false
 	}
-	return p.ascii || utf8.Valid(line) && !bytes.ContainsFunc(line, hidden)
+	return p.ascii || utf8.Valid(line) && !bytes.ContainsFunc(line, Hidden)
 }
 
 type plain struct {

@@ -141,7 +141,7 @@ func (c *chunk) parse() {
 		}
 		v := verified{sum: sha256.Sum256(line), long: len(line) >= MaxLine, torn: torn}
 		if _, v.seq, v.prev, v.ok = rawPlace(line); v.ok {
-			v.ok = plainObject(line)
+			v.ok = Plain(line)
 		} else if p, ok := slowPlace(line); ok && strictLine(line) {
 			v.seq, v.prev, v.ok = p.seq, []byte(p.prev), true
 		}

@@ -17,7 +17,8 @@ const checkAbout = `
 Look at hooks settings and say what is wrong in them and what really happens
 when one of their hooks fails. Nothing is run and nothing is written. Without a
 FILE the layers that the host merges are looked at together: user, project,
-local, managed, and the plugins that are switched on.
+local, managed, and the plugins that are switched on. The FILE - is standard
+input.
 
 Exit status: 0 no errors, 1 errors, 2 wrong usage or a file that cannot be read.`
 
@@ -37,6 +38,11 @@ func runCheck(ctx context.Context, s *Stdio, args []string) int {
 	}
 	var files []hookset.File
 	for _, name := range fs.Args() {
+		if name == "-" {
+			b, err := readInput(s, name, hookset.MaxBytes)
+			files = append(files, hookset.File{Name: name, Bytes: b, Err: err})
+			continue
+		}
 		files = append(files, hookset.Load(name, ""))
 	}
 	if fs.NArg() == 0 {

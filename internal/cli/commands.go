@@ -16,6 +16,7 @@ func commands() []command {
 		{"tail", "show the log, and follow it", runTail},
 		{"report", "answer a question about the log", runReport},
 		{"explain", "tell the story of one call", runExplain},
+		{"export", "the log -> ECS, OCSF, OTLP or CEF for a SIEM", runExport},
 		{"ingest", "the host's transcripts, stream-json and telemetry -> events", runIngest},
 		{"verify", "check the audit log: every line, the chain, its end", runVerify},
 		{"checkpoints", "checkpoints the guard asked for: pending, confirmed, late, failed", runCheckpoints},

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +28,10 @@ func TestDeliverBlocksWhatNobodyReads(t *testing.T) {
 	require.Equal(t, 0, deliver(&Stdio{Out: null, Err: null}, nothing), "there was nothing to read")
 	require.Equal(t, 0, deliver(&Stdio{Out: new(bytes.Buffer), Err: null}, ask))
 
+	var words bytes.Buffer
+	require.Equal(t, 2, deliver(&Stdio{Out: null, Err: &words}, ask))
+	require.Contains(t, words.String(), "standard output", "a host that sees only the status shows this")
+
 	r, w := io.Pipe() // nobody reads from r
 	defer func() { _ = r.Close() }()
 	require.ErrorIs(t, handOver(w, []byte("x"), time.Millisecond), errNobodyReads)
@@ -42,4 +49,48 @@ func TestAnEmptyFileNameIsAMistake(t *testing.T) {
 	var c common
 	require.NoError(t, c.read(flag.NewFlagSet("hook", flag.ContinueOnError), []string{"--config", "a", "--log=b"}))
 	require.Equal(t, common{config: "a", log: "b"}, c)
+}
+
+// TestAnAnswerThatMayBeLost: the blocking status at Stop forces the agent on, and
+// at PostToolBatch ends its turn.
+func TestAnAnswerThatMayBeLost(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer func() { _ = null.Close() }()
+	var said bytes.Buffer
+	require.Equal(t, 0, deliver(&Stdio{Out: null, Err: &said}, answer.Reply{Stdout: []byte(`{}`), MayBeLost: true}))
+	require.Contains(t, said.String(), "the answer is lost")
+	require.Equal(t, 2, deliver(&Stdio{Out: null, Err: &said}, answer.Reply{Stdout: []byte(`{}`)}))
+	require.Equal(t, 2, deliver(&Stdio{Out: null, Err: &said}, answer.Reply{Stderr: "no", Blocked: true, MayBeLost: true}))
+}
+
+// TestSettingsThatCannotBeReadInTime: a configuration on a file system that hangs
+// must not hang the host.
+func TestSettingsThatCannotBeReadInTime(t *testing.T) {
+	for _, args := range [][]string{{"hook"}, {"run", "--log", "", "--", "true"}} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			log := filepath.Join(t.TempDir(), "a.jsonl")
+			args := append([]string{args[0], "--log", log}, args[min(len(args), 3):]...)
+			var out, said bytes.Buffer
+			s := &Stdio{
+				In:  strings.NewReader(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`),
+				Out: &out, Err: &said, Environ: os.Environ, Now: time.Now,
+				Getenv: func(string) string { select {} },
+			}
+			require.Equal(t, 2, Main(context.Background(), args, s))
+			require.Contains(t, out.String(), `"permissionDecision":"deny"`)
+			require.Contains(t, out.String(), "it took more than 5s")
+			b, err := os.ReadFile(log)
+			require.NoError(t, err)
+			require.Contains(t, string(b), `"decision":"blocked","reason":"config_invalid"`)
+		})
+	}
+}
+
+func TestWithinHandsAPanicOn(t *testing.T) {
+	require.PanicsWithValue(t, "boom", func() { _, _ = within(time.Minute, func() int { panic("boom") }) })
+	n, ok := within(time.Minute, func() int { return 3 })
+	require.True(t, ok)
+	require.Equal(t, 3, n)
 }

@@ -43,11 +43,57 @@ func runHook(ctx context.Context, s *Stdio, args []string) (status int) {
 	}
 	var c common
 	fault := c.read(newFlags(s, "hook", hookSynopsis, hookAbout), args)
-	set, bad := c.load(s)
-	h := newHook(s, &set, errors.Join(fault, bad))
+	h, set := setUp(s, c, fault)
 	status = deliver(s, h.Run(ctx, s.In))
-	shipInline(ctx, s, &set)
+	shipInline(ctx, s, set)
 	return status
+}
+
+// setUp reads the settings and builds the flow. A file system that hangs must not
+// hang the host, which would let the call run: then the flow denies.
+func setUp(s *Stdio, c common, fault error) (*hook.Hook, *settings) {
+	type built struct {
+		h   *hook.Hook
+		set *settings
+	}
+	b, ok := within(setUpTimeout, func() built {
+		set, bad := c.load(s)
+		return built{newHook(s, &set, errors.Join(fault, bad)), &set}
+	})
+	if !ok {
+		b.set = &settings{Log: c.log}
+		b.h = newHook(s, b.set, errors.Join(fault, errSlow))
+	}
+	return b.h, b.set
+}
+
+// setUpTimeout bounds the reading of small files.
+const setUpTimeout = 5 * time.Second
+
+var errSlow = reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("read configuration: it took more than %v", setUpTimeout), nil)
+
+// within returns what f makes, unless that takes longer than d. A panic of f is
+// the caller's.
+func within[T any](d time.Duration, f func() T) (made T, ok bool) {
+	done, broke := make(chan T, 1), make(chan any, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				broke <- p
+			}
+		}()
+		done <- f()
+	}()
+	patience := time.NewTimer(d)
+	defer patience.Stop()
+	select {
+	case made = <-done:
+		return made, true
+	case p := <-broke:
+		panic(p)
+	case <-patience.C:
+		return made, false
+	}
 }
 
 // read parses the command line of a hook, which says nothing but flags. What is
@@ -124,6 +170,26 @@ func recorder(s *Stdio, set *settings) hook.Recorder {
 	return loud{l, s, set}
 }
 
+// apart tells whether the log is another file than what the host reads. An event
+// before the answer makes plain text of both to the host, which then lets the call
+// run.
+func apart(s *Stdio, log string) error {
+	fi, err := os.Stat(log)
+	if err != nil {
+		return nil // whatever it is, it is for the log to say
+	}
+	for name, w := range map[string]io.Writer{"output": s.Out, "error": s.Err} {
+		f, ok := w.(*os.File)
+		if !ok {
+			continue
+		}
+		if st, err := f.Stat(); err == nil && os.SameFile(fi, st) {
+			return reason.Wrap(reason.AuditUnavailable, fmt.Sprintf("%s is standard %s as well, which the host reads", log, name), nil)
+		}
+	}
+	return nil
+}
+
 // noLog is a log that cannot be opened.
 type noLog struct{ err error }
 
@@ -139,7 +205,10 @@ type loud struct {
 }
 
 func (l loud) Record(ctx context.Context, events ...*audit.Event) error {
-	err := l.Log.Record(ctx, events...)
+	err := apart(l.s, l.set.Log)
+	if err == nil {
+		err = l.Log.Record(ctx, events...)
+	}
 	if err != nil && l.set.Audit.OnFailure == "continue" {
 		_, _ = fmt.Fprintf(l.s.Err, "hooktrail: AUDIT FAILED, the call runs unrecorded as configured: %s\n", audit.Printable(err.Error()))
 	}
@@ -147,13 +216,20 @@ func (l loud) Record(ctx context.Context, events ...*audit.Event) error {
 }
 
 // deliver writes the reply. Whatever cannot be written blocks: a host that got
-// half an answer, or none, would let the call run.
+// half an answer, or none, would let the call run. Only where nothing can be held
+// back is it merely said.
 func deliver(s *Stdio, r answer.Reply) int {
 	if r.Stderr != "" {
 		_ = handOver(s.Err, []byte(r.Stderr+"\n"), readerGrace)
 	}
 	if len(r.Stdout) > 0 {
-		if err := handOver(s.Out, append(r.Stdout, '\n'), readerGrace); err != nil {
+		switch err := handOver(s.Out, append(r.Stdout, '\n'), readerGrace); {
+		case err != nil && r.MayBeLost:
+			_ = handOver(s.Err, fmt.Appendf(nil, "hooktrail: the answer is lost: %v\n", err), readerGrace)
+		case err != nil:
+			if r.Stderr == "" { // the host shows nothing else
+				_ = handOver(s.Err, []byte("The answer of hooktrail could not be written to standard output, so the call was stopped before anything was changed. Try it again.\n"), readerGrace)
+			}
 			return blocked
 		}
 	}
@@ -231,5 +307,5 @@ func neverOpen(s *Stdio, status *int) {
 // lets the call run. It is not ignored: children would inherit that.
 func hostSignals(ctx context.Context) (context.Context, context.CancelFunc) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 }

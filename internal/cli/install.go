@@ -159,6 +159,9 @@ func (f *installFlags) install(s *Stdio, o hookset.InstallOptions, made string) 
 	if err != nil {
 		return s.fail("install", "%s: %s", printable(file), printable(err.Error()))
 	}
+	if why := hookset.Idle(hookset.File{Name: c.File, Bytes: c.After}, o.Binary); why != "" {
+		_, _ = fmt.Fprintf(s.Err, "hooktrail install: warning: nothing in this file guards until it is mended: %s; see hooktrail check %s\n", printable(why), printable(c.File))
+	}
 	if f.dryRun {
 		return difference(s, c)
 	}

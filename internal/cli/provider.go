@@ -29,7 +29,7 @@ func newProvider(s *Stdio, set *settings) (guard.Provider, error) {
 	case which == "zerto" && set.Zerto != nil:
 		return newZerto(s, set)
 	case which == "exec" && set.Exec != nil:
-		return snapshot.New(*set.Exec, s.Now)
+		return snapshot.New(*set.Exec, s.Getenv, s.Now)
 	default:
 		return nil, reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("guard.provider is %s, but there is no section %s", which, which), nil)
 	}

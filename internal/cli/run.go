@@ -54,16 +54,44 @@ func runRun(ctx context.Context, s *Stdio, args []string) (status int) {
 		return status
 	}
 	fault := f.read(fs, args)
-	set, bad := f.load(s)
-	judge := &hook.Supervised{
-		Deadline: start.Add(f.timeout), Interrupt: ctx.Done(), Fault: errors.Join(fault, bad),
-		MayAsk: set.Guard.Unattended == "ask", Env: s.Environ(), Now: s.Now,
+	h, set := f.setUp(s, start, ctx.Done(), fault)
+	orphans := supervise.AdoptOrphans()
+	status = deliver(s, h.Run(ctx, s.In))
+	shipInline(ctx, s, set)
+	orphans.Kill()
+	return status
+}
+
+// setUp reads the settings and the list of hooks, and builds the flow. See setUp of
+// hook.
+func (f *runFlags) setUp(s *Stdio, start time.Time, interrupt <-chan struct{}, fault error) (*hook.Hook, *settings) {
+	type built struct {
+		h   *hook.Hook
+		set *settings
 	}
-	if judge.Fault == nil {
-		judge.Hooks, judge.Fault = f.hooks(start)
+	b, ok := within(setUpTimeout, func() built {
+		set, bad := f.load(s)
+		var hooks []hook.Wrapped
+		fault := errors.Join(fault, bad)
+		if fault == nil {
+			hooks, fault = f.hooks(start)
+		}
+		return built{f.flow(s, &set, start, interrupt, hooks, fault), &set}
+	})
+	if !ok {
+		b.set = &settings{Log: f.log}
+		b.h = f.flow(s, b.set, start, interrupt, nil, errors.Join(fault, errSlow))
 	}
+	return b.h, b.set
+}
+
+func (f *runFlags) flow(s *Stdio, set *settings, start time.Time, interrupt <-chan struct{}, hooks []hook.Wrapped, fault error) *hook.Hook {
 	o := hook.Options{
-		Log: recorder(s, &set), Judge: judge, HookName: "hooktrail run",
+		Log: recorder(s, set), HookName: "hooktrail run",
+		Judge: &hook.Supervised{
+			Hooks: hooks, Deadline: start.Add(f.timeout), Interrupt: interrupt, Fault: fault,
+			MayAsk: set.Guard.Unattended == "ask", Env: s.Environ(), Now: s.Now,
+		},
 		Limits: event.Limits{
 			MaxBytes: set.Hook.MaxInputBytes,
 			Timeout:  time.Duration(set.Hook.StdinTimeout),
@@ -75,15 +103,10 @@ func runRun(ctx context.Context, s *Stdio, args []string) (status int) {
 		ConfigSHA256: set.SHA256,
 		Now:          s.Now,
 	}
-	if len(judge.Hooks) == 1 && judge.Hooks[0].Name != "" {
-		o.HookName = judge.Hooks[0].Name
+	if len(hooks) == 1 && hooks[0].Name != "" {
+		o.HookName = hooks[0].Name
 	}
-	orphans := supervise.AdoptOrphans()
-	reply := hook.New(o).Run(ctx, s.In)
-	status = deliver(s, reply)
-	shipInline(ctx, s, &set)
-	orphans.Kill()
-	return status
+	return hook.New(o)
 }
 
 func (f *runFlags) flags(s *Stdio) *flag.FlagSet {
@@ -156,7 +179,7 @@ func listed(path, onFailure string, start time.Time) ([]hook.Wrapped, error) {
 		Timeout   waitTime `json:"timeout"`
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), &list, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("the list of hooks in %s: %w", path, err)
+		return nil, fmt.Errorf("the list of hooks in %s: %w", path, listFault(err))
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("the list of hooks in %s is empty", path)
@@ -181,15 +204,36 @@ func listed(path, onFailure string, start time.Time) ([]hook.Wrapped, error) {
 	return all, nil
 }
 
+// listFault says what is wrong in the file of --all without the reader's words
+// for it.
+func listFault(err error) error {
+	var bad *json.SemanticError
+	switch {
+	case !errors.As(err, &bad):
+		return fmt.Errorf("not the JSON that is expected: %w", err)
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("%s: there is no such key; there are name, command, onFailure and timeout", bad.JSONPointer)
+	case bad.JSONPointer == "":
+		return errors.New("it must be a list of {name, command, onFailure, timeout}")
+	case bad.Err != nil:
+		return fmt.Errorf("%s: %w", bad.JSONPointer, bad.Err)
+	}
+	return fmt.Errorf("%s: a value of this type cannot stand here; command is a list of words, the other three are strings", bad.JSONPointer)
+}
+
 func readBounded(path string, limit int64) ([]byte, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() { // to open a FIFO is to wait for its writer
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
 	f, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
 		err = fmt.Errorf("%s is larger than %d bytes", path, limit)

@@ -97,7 +97,7 @@ func (s *settings) fromEnvironment(env func(string) string) error {
 	}
 	if v := env("ZERTO_HOOK_GUARD_TIMEOUT"); v != "" {
 		n, err := strconv.ParseFloat(v, 64)
-		if err != nil || n <= 0 || n > 24*60*60 {
+		if err != nil || !(n > 0 && n <= 24*60*60) { // NaN fails both
 			errs = append(errs, fmt.Errorf("ZERTO_HOOK_GUARD_TIMEOUT is %q; it takes seconds, such as 150", v))
 		} else {
 			s.Guard.Budget = config.Duration(n * float64(time.Second))

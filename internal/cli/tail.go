@@ -246,10 +246,12 @@ func conditions(where string) ([]condition, error) {
 }
 
 func (f *tailFlags) meets(line []byte) bool {
-	if !gjson.ValidBytes(line) {
-		return false
-	}
-	for _, c := range f.where {
+	return gjson.ValidBytes(line) && meets(f.where, line)
+}
+
+// meets tells whether an event, which is valid JSON, meets all conditions.
+func meets(where []condition, line []byte) bool {
+	for _, c := range where {
 		v, ok := gjson.GetBytes(line, c.field).String(), false
 		for _, want := range c.values {
 			ok = ok || v == want

@@ -53,7 +53,8 @@ type Rule struct {
 	Message string   `json:"message"`
 }
 
-// When limits a rule to calls whose arguments fit.
+// When limits a rule to calls whose arguments fit. Of several values one is enough
+// where the rule holds calls back; all must fit where it lets them through.
 type When struct {
 	Path    string `json:"path"`
 	Matches string `json:"matches"` // RE2, not anchored
@@ -73,7 +74,8 @@ type VM struct {
 
 // Exec configures the exec checkpoint provider.
 type Exec struct {
-	Command []string `json:"command"`
+	Command []string `json:"command"` // a bare name is looked up in the system's folders, not on PATH
+	Env     []string `json:"env"`     // variables that the command gets beside the few it always has
 	Timeout Duration `json:"timeout"` // zero means 60 s
 }
 

@@ -118,7 +118,7 @@ func (c *Config) resolve(dir string) {
 			abs(p)
 		}
 	}
-	// A bare name is looked up on PATH; anything with a separator is a file.
+	// A bare name is looked up in the system's folders; anything with a separator is a file.
 	if c.Exec != nil && strings.ContainsRune(filepath.ToSlash(c.Exec.Command[0]), '/') {
 		abs(&c.Exec.Command[0])
 	}

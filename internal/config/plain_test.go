@@ -19,7 +19,7 @@ const full = `{
   {"tools":["b"],"class":"mutating","when":{"path":"p","matches":"^x","equals":"y","exists":true},"vm":{"path":"q","kind":"name","match":"(x)","alias":{"1":"a","2":["b"]},"sitePath":"s"}},
   {"tools":["c"],"class":"creates","vm":[{"fixed":["z"]}]}]},
 "read_only_tools":["r"],"mutating_tools":{"m":{"vm_arg":"n"}},
-"exec":{"command":["c","d"],"timeout":"60s"},
+"exec":{"command":["c","d"],"env":["E"],"timeout":"60s"},
 "zerto":{"url":"https://z","auth":{"method":"password","clientId":"i","clientSecretFile":"f","clientSecretEnv":"E","username":"u","passwordFile":"p","passwordEnv":"P","sessionMethod":1},"tls":{"caFile":"c","insecureSkipVerify":false},"tagPrefix":"t","requestTimeout":"20s","stateFile":"s"},
 "audit":{"log":"l","onFailure":"block","lockTimeout":"3s","rotateBytes":100,"keepFiles":2,"keyFile":"k"},
 "hook":{"stdinTimeout":"3s","stdinGrace":"50ms","deadline":"160s","maxInputBytes":4096},

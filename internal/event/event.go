@@ -142,7 +142,7 @@ func (e *Event) InputJSON() ([]byte, error) {
 		return nil, errors.New("the event has no tool input")
 	}
 	var b bytes.Buffer
-	enc := jsontext.NewEncoder(&b, jsontext.AllowInvalidUTF8(true))
+	enc := jsontext.NewEncoder(&b, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) // a map has no name twice
 	if err := encode(enc, e.Input); err != nil {
 		return nil, err
 	}

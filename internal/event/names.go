@@ -48,7 +48,35 @@ var foreign = map[string]string{
 	"beforetoolcall":       "another host",
 	"beforetooluse":        "another host",
 	"toolexecutebefore":    "another host",
+	"toolexecutionbefore":  "another host",
+	"beforetoolexecution":  "another host",
+	"pretoolexecution":     "another host",
+	"pretool":              "another host",
+	"toolcall":             "another host",
+	"tool:preexecute":      "another host",
 	"tool.execute.before":  "OpenCode",
+}
+
+// marks are members that only the events of another host have.
+var marks = []struct{ name, host string }{
+	{"agent_action_name", "Windsurf"}, {"clineVersion", "Cline"}, {"cursor_version", "Cursor"}, {"conversation_id", "Cursor"},
+	{"toolArgs", "Copilot CLI"}, {"toolName", "Copilot CLI"}, {"hookEventName", "another host"}, {"hookName", "another host"},
+	{"event_type", "another host"}, {"event", "another host"},
+}
+
+// HostFault returns why a value that names no event is none of ours, or "" when
+// nothing in it tells whose it is.
+func HostFault(v any) string {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return ""
+	}
+	for _, k := range marks {
+		if _, ok := m[k.name]; ok {
+			return "it has no hook_event_name and a " + quote(k.name) + ", as events of " + k.host + " have, which are not read here"
+		}
+	}
+	return ""
 }
 
 // NameFault returns what is wrong with the event's name, or "". A new event of

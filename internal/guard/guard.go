@@ -136,7 +136,10 @@ func (g *Guard) judge(ctx context.Context, c Call) Verdict {
 	if !anyMatch(g.scope, c.Tool) {
 		return say(answer.NoDecision, reason.GuardUnguarded, "The tool is outside the guard's scope.")
 	}
-	r := g.rule(c)
+	r, two := g.rule(c)
+	if two != "" && (r == nil || r.class != classDeny) {
+		return twoCalls(c.Tool, two)
+	}
 	if r == nil {
 		return g.unlistedVerdict(c.Tool)
 	}
@@ -146,19 +149,34 @@ func (g *Guard) judge(ctx context.Context, c Call) Verdict {
 	case classCreates:
 		return say(answer.NoDecision, reason.GuardUnguarded, "The call makes a new machine; there is nothing to go back to yet.")
 	case classDeny:
-		return say(answer.Deny, reason.GuardRuleDenied, or(r.message, fmt.Sprintf("A rule of the guard forbids %s. Nothing was changed.", c.Tool)))
+		return say(answer.Deny, reason.GuardRuleDenied, or(r.message, fmt.Sprintf("A rule of the guard forbids %s. Nothing was changed.", Shown(c.Tool))))
 	default:
 		return g.mutating(ctx, r, c)
 	}
 }
 
-func (g *Guard) rule(c Call) *rule {
+// rule returns the first rule that fits, or nil. two says why a reader that does
+// not mind case could find another one.
+func (g *Guard) rule(c Call) (r *rule, two string) {
 	for i := range g.rules {
-		if g.rules[i].fits(c) {
-			return &g.rules[i]
+		r := &g.rules[i]
+		if !anyMatch(r.tools, c.Tool) {
+			continue
+		}
+		if r.when != nil && two == "" {
+			two = twin(c.Input, r.when.path)
+		}
+		if r.when.holds(c.Input) {
+			return r, two
 		}
 	}
-	return nil
+	return nil, two
+}
+
+// twoCalls asks about a call that is another one to a reader that does not mind
+// case.
+func twoCalls(tool, why string) Verdict {
+	return say(answer.Ask, reason.GuardVMAmbiguous, fmt.Sprintf("It is not certain what %s would do: %s. Nothing was changed. Name each argument once.", Shown(tool), why))
 }
 
 func (g *Guard) unlistedVerdict(tool string) Verdict {
@@ -166,19 +184,22 @@ func (g *Guard) unlistedVerdict(tool string) Verdict {
 	case "allow":
 		return say(answer.NoDecision, reason.GuardToolUnlisted, "The tool is in no rule; the configuration lets such calls through.")
 	case "deny":
-		return say(answer.Deny, reason.GuardToolUnlisted, fmt.Sprintf("No rule of the guard knows %s, and the configuration denies such calls. Nothing was changed. Add a rule to let it through.", tool))
+		return say(answer.Deny, reason.GuardToolUnlisted, fmt.Sprintf("No rule of the guard knows %s, and the configuration denies such calls. Nothing was changed. Add a rule to let it through.", Shown(tool)))
 	default:
-		return say(answer.Ask, reason.GuardToolUnlisted, fmt.Sprintf("No rule of the guard knows %s, so it is not known whether it changes a machine.", tool))
+		return say(answer.Ask, reason.GuardToolUnlisted, fmt.Sprintf("No rule of the guard knows %s, so it is not known whether it changes a machine.", Shown(tool)))
 	}
 }
 
 func (g *Guard) mutating(ctx context.Context, r *rule, c Call) Verdict {
 	vms, why := r.machines(c.Input)
 	if why != "" {
-		return say(answer.Ask, reason.GuardVMMissing, fmt.Sprintf("%s changes a machine, but %s. There is no checkpoint to go back to.", c.Tool, why))
+		return say(answer.Ask, reason.GuardVMMissing, fmt.Sprintf("%s changes a machine, but %s. There is no checkpoint to go back to.", Shown(c.Tool), why))
+	}
+	if two := r.twin(c.Input); two != "" {
+		return twoCalls(c.Tool, two)
 	}
 	if g.provider == nil {
-		return say(answer.Deny, reason.GuardCheckpointFailed, fmt.Sprintf("%s changes a machine, and no checkpoint provider is configured. Nothing was changed. Configure zerto or exec.", c.Tool))
+		return say(answer.Deny, reason.GuardCheckpointFailed, fmt.Sprintf("%s changes a machine, and no checkpoint provider is configured. Nothing was changed. Configure zerto or exec.", Shown(c.Tool)))
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.budget)
 	defer cancel()

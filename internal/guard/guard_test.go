@@ -1,8 +1,11 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -261,4 +264,165 @@ func FuzzMachines(f *testing.F) {
 			require.Empty(t, unusable(vm.Ref))
 		}
 	})
+}
+
+// TestNamesThatDifferInCase: a server that does not mind case would take the
+// other argument.
+func TestNamesThatDifferInCase(t *testing.T) {
+	for _, tt := range []struct {
+		name, rules, input string
+		ask                bool
+	}{
+		{"once", `{"tools":["t"],"class":"mutating","vm":{"path":"vm_name"}}`, `{"vm_name":"a","other":1}`, false},
+		{"twice", `{"tools":["t"],"class":"mutating","vm":{"path":"vm_name"}}`, `{"vm_name":"a","VM_Name":"b"}`, true},
+		{"twice, a letter that folds to s", `{"tools":["t"],"class":"mutating","vm":{"path":"hosts"}}`, `{"hosts":"a","hostſ":"b"}`, true},
+		{"nested", `{"tools":["t"],"class":"mutating","vm":{"path":"request.vm"}}`, `{"request":{"vm":"a"},"Request":{"vm":"b"}}`, true},
+		{"nested, inside", `{"tools":["t"],"class":"mutating","vm":{"path":"request.vm"}}`, `{"request":{"vm":"a","VM":"b"}}`, true},
+		{"in a list", `{"tools":["t"],"class":"mutating","vm":{"path":"ops.#.vm"}}`, `{"ops":[{"vm":"a"},{"vm":"b","Vm":"c"}]}`, true},
+		{"in a list at a place", `{"tools":["t"],"class":"mutating","vm":{"path":"ops.0.vm"}}`, `{"ops":[{"vm":"b","Vm":"c"}]}`, true},
+		{"elsewhere in the input", `{"tools":["t"],"class":"mutating","vm":{"path":"name"}}`, `{"name":"a","tags":[{"Name":"b"}]}`, false},
+		{"a name with a dot", `{"tools":["t"],"class":"mutating","vm":{"path":"vm\\.name"}}`, `{"vm.name":"a","VM.name":"b"}`, true},
+		{"of the site", `{"tools":["t"],"class":"mutating","vm":{"path":"vm","sitePath":"site"}}`, `{"vm":"a","Site":"b"}`, true},
+		{"of the second machine", `{"tools":["t"],"class":"mutating","vm":[{"path":"vm"},{"path":"host"}]}`, `{"vm":"a","host":"h","HOST":"i"}`, true},
+		{"of a condition", `{"tools":["t"],"class":"readOnly","when":{"path":"action","equals":"list"}}`, `{"action":"list","Action":"delete"}`, true},
+		{"of a condition that then does not hold", `{"tools":["t"],"class":"mutating","when":{"path":"action","equals":"delete"},"vm":{"path":"vm"}},{"tools":["t"],"class":"readOnly"}`, `{"Action":"delete","vm":"a"}`, true},
+		{"of a condition, and nothing fits", `{"tools":["t"],"class":"mutating","when":{"path":"action","equals":"delete"},"vm":{"path":"vm"}}`, `{"Action":"delete"}`, true},
+		{"of another tool's condition", `{"tools":["u"],"class":"deny","when":{"path":"action","equals":"delete"}},{"tools":["t"],"class":"readOnly"}`, `{"Action":"delete"}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g, err := New(parse(t, `{"guard":{"unlisted":"allow","rules":[`+tt.rules+`]}}`), &fake{code: reason.GuardCheckpointConfirmed})
+			require.NoError(t, err)
+			v := g.Judge(context.Background(), Call{Tool: "t", Input: []byte(tt.input)})
+			if !tt.ask {
+				require.Equal(t, answer.NoDecision, v.Decision)
+				return
+			}
+			require.Equal(t, answer.Ask, v.Decision, v.Message)
+			require.Equal(t, "guard_vm_ambiguous", string(v.Code))
+			require.Contains(t, v.Message, "only in case")
+		})
+	}
+	// What is forbidden stays forbidden.
+	g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"deny","when":{"path":"a","exists":true}}]}}`), nil)
+	require.NoError(t, err)
+	require.Equal(t, answer.Deny, g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"a":1,"A":2}`)}).Decision)
+}
+
+// TestASiteThatCannotBeOne: it goes into requests and messages like a machine's name.
+func TestASiteThatCannotBeOne(t *testing.T) {
+	g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"mutating","vm":{"path":"vm","sitePath":"site"}}]}}`), &fake{code: reason.GuardCheckpointConfirmed})
+	require.NoError(t, err)
+	for site, want := range map[string]answer.Decision{"vc01": answer.NoDecision, "": answer.NoDecision, "a\u0000b": answer.Ask, "a\u202eb": answer.Ask, strings.Repeat("x", 300): answer.Ask} {
+		v := g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"vm":"a","site":"` + site + `"}`)})
+		require.Equal(t, want, v.Decision, site)
+	}
+}
+
+// TestAConditionThatLetsThrough must hold for every value, and for values of its
+// own type; one that holds a call back needs only one.
+func TestAConditionThatLetsThrough(t *testing.T) {
+	for _, tt := range []struct {
+		name, when, input string
+		reads, changes    bool // whether a readOnly rule fits, and whether a mutating one does
+	}{
+		{"one value", `"path":"a","equals":"list"`, `{"a":"list"}`, true, true},
+		{"another value", `"path":"a","equals":"list"`, `{"a":"stop"}`, false, false},
+		{"all of a list", `"path":"a","matches":"^list"`, `{"a":["list x","list y"]}`, true, true},
+		{"one of a list", `"path":"a","matches":"^list"`, `{"a":["list x","stop y"]}`, false, true},
+		{"an empty list", `"path":"a","matches":"^list"`, `{"a":[]}`, false, false},
+		{"a list in a list", `"path":"a","matches":"list"`, `{"a":[["list x","stop y"]]}`, false, true},
+		{"each element", `"path":"ops.#.a","equals":"list"`, `{"ops":[{"a":"list"},{"a":"list"}]}`, true, true},
+		{"an element without the member", `"path":"ops.#.a","equals":"list"`, `{"ops":[{"a":"list"},{"b":"stop"}]}`, false, true},
+		{"an element that differs", `"path":"ops.#.a","equals":"list"`, `{"ops":[{"a":"list"},{"a":"stop"}]}`, false, true},
+		{"an object", `"path":"a","matches":"list"`, `{"a":{"list":"stop"}}`, false, true},
+		{"false", `"path":"a","equals":false`, `{"a":false}`, true, true},
+		{"false as a string, which is true in JavaScript", `"path":"a","equals":false`, `{"a":"false"}`, false, true},
+		{"a number as a string", `"path":"a","equals":1`, `{"a":"1"}`, false, true},
+		{"not there", `"path":"a","exists":false`, `{}`, true, true},
+		{"there", `"path":"a","exists":true`, `{"a":0}`, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for class, want := range map[string]bool{"readOnly": tt.reads, "deny": tt.changes} {
+				g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"`+class+`","when":{`+tt.when+`}}]}}`), nil)
+				require.NoError(t, err)
+				v := g.Judge(context.Background(), Call{Tool: "t", Input: []byte(tt.input)})
+				require.Equal(t, want, v.Code != reason.GuardToolUnlisted, class)
+			}
+		})
+	}
+}
+
+// FuzzTwoReaders: what the guard lets through is the same call to a server that
+// decodes without minding case, as Go's encoding/json does.
+func FuzzTwoReaders(f *testing.F) {
+	for _, in := range []string{
+		`{"vm_name":"a"}`, `{"vm_name":"a","VM_NAME":"b"}`, `{"request":{"vm":"a"},"Request":{"VM":"b"}}`, `{"action":"list","vm_name":"a"}`,
+		`{"action":"list","Action":"stop","vm_name":"a"}`, `{"Action":"stop"}`, `{"vm_name":["a"]}`, `{"vm_name":null,"vM_name":"b"}`,
+	} {
+		f.Add([]byte(in))
+	}
+	c, err := config.Parse([]byte(`{"guard":{"unlisted":"allow","rules":[
+		{"tools":["t"],"class":"readOnly","when":{"path":"action","equals":"list"}},
+		{"tools":["t"],"class":"mutating","when":{"path":"request","exists":true},"vm":{"path":"request.vm"}},
+		{"tools":["t"],"class":"mutating","vm":{"path":"vm_name"}}]}}`))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		e, err := event.Parse([]byte(`{"tool_input":`+string(in)+`}`), event.Limits{})
+		if err != nil || e.Input == nil {
+			return
+		}
+		input, err := e.InputJSON()
+		require.NoError(t, err)
+		p := &fake{code: reason.GuardCheckpointConfirmed}
+		g, err := New(c, p)
+		require.NoError(t, err)
+		if g.Judge(context.Background(), Call{Tool: "t", Input: input}).Decision != answer.NoDecision {
+			return
+		}
+		var server struct {
+			Action  string `json:"action"`
+			VMName  any    `json:"vm_name"`
+			Request *struct {
+				VM any `json:"vm"`
+			} `json:"request"`
+		}
+		d := json.NewDecoder(bytes.NewReader(input))
+		d.UseNumber()
+		if d.Decode(&server) != nil {
+			return
+		}
+		switch {
+		case len(p.asked) == 0:
+			require.Equal(t, "list", server.Action, "%s", input)
+		case server.Request != nil:
+			require.Equal(t, refs(p.asked[0].VMs), values(server.Request.VM), "%s", input)
+		default:
+			require.Equal(t, refs(p.asked[0].VMs), values(server.VMName), "%s", input)
+		}
+	})
+}
+
+func refs(vms []VM) (all []string) {
+	for _, v := range vms {
+		all = append(all, v.Ref)
+	}
+	return all
+}
+
+// values are the machines that a server would take out of an argument.
+func values(v any) (all []string) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	seen := map[string]bool{}
+	for _, x := range list {
+		if s := fmt.Sprint(x); !seen[s] {
+			seen[s] = true
+			all = append(all, s)
+		}
+	}
+	return all
 }

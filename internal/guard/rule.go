@@ -30,7 +30,13 @@ type when struct {
 	path    string
 	matches *regexp.Regexp
 	equals  *string
+	kind    gjson.Type // of equals
 	exists  *bool
+
+	// strict makes it hard to hold: the rule lets calls through. Every value must
+	// meet the condition then, not one of them, and be of the type that is written
+	// there; a server may take the string "false" for true.
+	strict bool
 }
 
 func compile(c config.Rule) (rule, error) {
@@ -41,7 +47,7 @@ func compile(c config.Rule) (rule, error) {
 		return rule{}, fmt.Errorf("class %q is none of readOnly, mutating, creates, deny", c.Class)
 	}
 	if w := c.When; w != nil {
-		r.when = &when{path: w.Path, exists: w.Exists}
+		r.when = &when{path: w.Path, exists: w.Exists, strict: c.Class == classReadOnly || c.Class == classCreates}
 		if w.Matches != "" {
 			re, err := regexp.Compile(w.Matches)
 			if err != nil {
@@ -51,7 +57,7 @@ func compile(c config.Rule) (rule, error) {
 		}
 		if w.Equals != nil {
 			s := literal(w.Equals)
-			r.when.equals = &s
+			r.when.equals, r.when.kind = &s, kindOf(w.Equals)
 		}
 		if w.Matches == "" && w.Equals == nil && w.Exists == nil {
 			return rule{}, fmt.Errorf("when needs one of matches, equals, exists")
@@ -82,23 +88,49 @@ func literal(v any) string {
 	}
 }
 
-func (r *rule) fits(c Call) bool {
-	return anyMatch(r.tools, c.Tool) && r.when.holds(c.Input)
+// twin is that of the arguments that name machines.
+func (r *rule) twin(input []byte) string {
+	for _, v := range r.vms {
+		if why := twin(input, v.full); why != "" {
+			return why
+		}
+		if why := twin(input, v.sitePath); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
-// holds tells whether the condition is met. With a list of values, one that
-// meets it is enough. A nil condition holds.
+// kindOf is the type by which gjson knows a JSON scalar.
+func kindOf(v any) gjson.Type {
+	switch v := v.(type) {
+	case string:
+		return gjson.String
+	case bool:
+		if v {
+			return gjson.True
+		}
+		return gjson.False
+	default:
+		return gjson.Number
+	}
+}
+
+// holds tells whether the condition is met. A nil condition holds.
 func (w *when) holds(input []byte) bool {
 	if w == nil {
 		return true
 	}
-	v := gjson.GetBytes(input, w.path)
-	if w.exists != nil && v.Exists() != *w.exists {
+	if w.exists != nil && gjson.GetBytes(input, w.path).Exists() != *w.exists {
 		return false
 	}
 	if w.matches == nil && w.equals == nil {
 		return true
 	}
+	if w.strict {
+		return w.holdsForAll(input)
+	}
+	v := gjson.GetBytes(input, w.path)
 	if v.IsArray() {
 		for _, x := range v.Array() {
 			if w.value(x) {
@@ -108,6 +140,29 @@ func (w *when) holds(input []byte) bool {
 		return false
 	}
 	return w.value(v)
+}
+
+// holdsForAll tells whether there are values, and all meet the condition. The
+// lists on the path are walked, since gjson leaves out elements without the member.
+func (w *when) holdsForAll(input []byte) bool {
+	found, why := walk(gjson.ParseBytes(input), splitLists(w.path))
+	if why != "" {
+		return false
+	}
+	n := 0
+	for _, v := range found {
+		all := []gjson.Result{v}
+		if v.IsArray() {
+			all = v.Array()
+		}
+		for _, x := range all {
+			n++
+			if !w.value(x) || w.equals != nil && x.Type != w.kind || w.matches != nil && x.Type == gjson.JSON {
+				return false
+			}
+		}
+	}
+	return n > 0
 }
 
 func (w *when) value(v gjson.Result) bool {

@@ -18,6 +18,7 @@ const (
 )
 
 type vmRule struct {
+	full     string   // the path as it is written
 	path     []string // the parts between ".#."
 	kind     Kind
 	match    *regexp.Regexp
@@ -27,7 +28,7 @@ type vmRule struct {
 }
 
 func compileVM(c config.VM) (vmRule, error) {
-	v := vmRule{kind: Kind(c.Kind), alias: c.Alias, fixed: c.Fixed, sitePath: c.SitePath}
+	v := vmRule{full: c.Path, kind: Kind(c.Kind), alias: c.Alias, fixed: c.Fixed, sitePath: c.SitePath}
 	if (c.Path == "") == (len(c.Fixed) == 0) {
 		return vmRule{}, fmt.Errorf("vm needs either path or fixed")
 	}
@@ -73,6 +74,9 @@ func (r *rule) machines(input []byte) (vms []VM, why string) {
 		site := ""
 		if v.sitePath != "" {
 			site = gjson.GetBytes(input, v.sitePath).String()
+			if site != "" && unusable(site) != "" {
+				return nil, "the argument that names its site cannot be one"
+			}
 		}
 		for _, ref := range refs {
 			vm := VM{Ref: ref, Kind: v.kind, Site: site}

@@ -40,6 +40,7 @@ func (g *Guarded) Judge(ctx context.Context, e *event.Event, report Report) Judg
 	case e.Name == event.ConfigChange && g.Disarms != nil:
 		j.Verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.Observed}
 		if how := g.Disarms(e); how != "" {
+			j.Stops = true // also when the log cannot be written
 			j.Verdict = answer.Verdict{Decision: answer.Deny, Code: reason.SettingsDisarm,
 				Message: "The new settings would switch hooktrail off: " + how + ". They were not taken over."}
 		}

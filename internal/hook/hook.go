@@ -11,6 +11,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -204,8 +205,17 @@ func (h *Hook) refuse(c *call, bad ...schema.Violation) {
 	c.judgement = Judgement{
 		Callback: gate.Result{HookName: h.o.HookName, OnFailure: h.o.OnFailure},
 		Verdict: answer.Verdict{Decision: answer.Deny, Code: reason.SchemaInvalid, Message: fmt.Sprintf(
-			"hooktrail could not read the hook event, so it cannot tell what the call would do: %s. The call was stopped before anything was changed. Check that this host and its version are supported.", bad[0])},
+			"hooktrail could not read the hook event, so it cannot tell what the call would do: %s. %s Check that this host and its version are supported.", told(bad[0]), upshot(c.event.Name, false))},
 	}
+}
+
+// told is a violation as the model is told of it. Its path holds names of the
+// input, which anybody may have written.
+func told(v schema.Violation) string {
+	if v.Path != "" {
+		v.Path = guard.Shown(v.Path)
+	}
+	return v.String()
 }
 
 // judge asks the judge, and does not wait for one that is late: the clock
@@ -218,7 +228,7 @@ func (h *Hook) judge(ctx context.Context, c *call) {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- h.failed(2, false, fmt.Sprintf("hooktrail failed on this call: %v.", p)) // 2 is how a Go program ends on a panic
+				done <- h.failed(e.Name, 2, false, fmt.Sprintf("hooktrail failed on this call: %v.", p)) // 2 is how a Go program ends on a panic
 			}
 		}()
 		done <- h.o.Judge.Judge(ctx, &e, h.report(c, &e))
@@ -226,28 +236,40 @@ func (h *Hook) judge(ctx context.Context, c *call) {
 	select {
 	case c.judgement = <-done:
 	case <-ctx.Done():
+		grace, what := judgeGrace, fmt.Sprintf("hooktrail did not come to a decision within %v.", h.o.JudgeTimeout)
+		if errors.Is(ctx.Err(), context.Canceled) {
+			grace, what = givenUpGrace, "hooktrail was ended before it had decided, because the host gave up."
+		}
 		select {
 		case c.judgement = <-done: // both were ready
-		case <-time.After(judgeGrace):
-			c.judgement = h.failed(0, true, fmt.Sprintf("hooktrail did not come to a decision within %v.", h.o.JudgeTimeout))
+		case <-time.After(grace):
+			c.judgement = h.failed(e.Name, 0, true, what)
 		}
 	}
 }
 
-// judgeGrace is for a judge that ends because its time is over.
-const judgeGrace = 2 * time.Second
+// judgeGrace is for a judge that ends because its time is over, givenUpGrace for
+// one that ends because the host's patience is: a host that sent TERM sends KILL
+// 1.5 s later, and the event must be written before.
+const (
+	judgeGrace   = 2 * time.Second
+	givenUpGrace = 800 * time.Millisecond
+)
 
-func (h *Hook) failed(code int64, late bool, what string) Judgement {
+// failed is the judgement when we have failed. A change of settings that could
+// not be judged is not let through either: it may be what switches us off.
+func (h *Hook) failed(name string, code int64, late bool, what string) Judgement {
 	return Judgement{
+		Stops:    name == event.ConfigChange,
 		Callback: gate.Result{HookName: h.o.HookName, OnFailure: h.o.OnFailure, ExitCode: code, TimedOut: late},
-		Verdict:  answer.Verdict{Decision: answer.Deny, Code: reason.HookCallbackFailed, Message: what + " The call was stopped before anything was changed."},
+		Verdict:  answer.Verdict{Decision: answer.Deny, Code: reason.HookCallbackFailed, Message: what + " " + upshot(name, name == event.ConfigChange)},
 	}
 }
 
 // broken answers when the flow itself has panicked. The panic is recorded if
 // that is still possible.
 func (h *Hook) broken(ctx context.Context, c *call, p any) answer.Reply {
-	c.judgement = h.failed(2, false, fmt.Sprintf("hooktrail failed: %v.", p))
+	c.judgement = h.failed(c.event.Name, 2, false, fmt.Sprintf("hooktrail failed: %v.", p))
 	c.admitted = true
 	settle(c)
 	if !c.recorded {

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -21,6 +22,35 @@ import (
 func (h *Hook) record(ctx context.Context, c *call) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.o.AuditTimeout)
 	defer cancel()
+	d := *c // the recording may outlive this function
+	done, broke := make(chan error, 1), make(chan any, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				broke <- p
+			}
+		}()
+		done <- h.store(ctx, &d)
+	}()
+	patience := time.NewTimer(h.o.AuditTimeout + recordGrace)
+	defer patience.Stop()
+	select {
+	case err := <-done:
+		c.recorded = err == nil
+		return err
+	case p := <-broke:
+		panic(p)
+	case <-patience.C:
+		return fmt.Errorf("it was not done within %v", h.o.AuditTimeout)
+	}
+}
+
+// recordGrace is for a recording that ends because its time is over. What ends
+// later is not waited for: a file system that hangs cannot be interrupted.
+const recordGrace = time.Second
+
+// store writes the events.
+func (h *Hook) store(ctx context.Context, c *call) error {
 	events := []*audit.Event{h.describe(c)}
 	for _, o := range c.judgement.Others {
 		other := &call{id: uuid.Must(uuid.NewV7()).String(), start: c.start, event: c.event, admitted: true, judgement: o}
@@ -38,7 +68,6 @@ func (h *Hook) record(ctx context.Context, c *call) error {
 	if err := h.o.Log.Record(ctx, events...); err != nil {
 		return err
 	}
-	c.recorded = true
 	// A commit that fails lets the observer read the same records again, and
 	// they are known by their ids.
 	_ = commit()
@@ -53,7 +82,7 @@ func (h *Hook) unrecorded(c *call, err error) {
 	}
 	c.verdict = answer.Verdict{
 		Decision: answer.Deny, Code: reason.AuditUnavailable,
-		Message: fmt.Sprintf("The audit log could not be written (%v), and nothing may run unrecorded. The call was stopped before anything was changed. Mend the audit log, then try again.", err),
+		Message: fmt.Sprintf("The audit log could not be written (%v), and nothing may run unrecorded. %s Mend the audit log, then try again.", err, upshot(c.event.Name, c.judgement.Stops)),
 	}
 }
 

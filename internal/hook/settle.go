@@ -26,7 +26,7 @@ func settle(c *call) {
 	switch {
 	case o.Branch == gate.Schema:
 		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.SchemaInvalid
-		c.verdict.Message = or(c.verdict.Message, fmt.Sprintf("The hook's result has a wrong shape (%s). The call was stopped before anything was changed.", o.Violations[0]))
+		c.verdict.Message = or(c.verdict.Message, fmt.Sprintf("The hook's result has a wrong shape (%s). %s", o.Violations[0], upshot(c.event.Name, j.Stops)))
 	case j.AnswerFault != "" && o.Branch == gate.NotBlockMode:
 		c.verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.HookFailedOpen, Message: c.verdict.Message}
 	case j.AnswerFault != "" && !failed:
@@ -34,7 +34,7 @@ func settle(c *call) {
 		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.HookAnswerInvalid
 	case o.Branch == gate.Block || o.Branch == gate.TimeoutBlock:
 		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.HookCallbackFailed
-	case o.Branch == gate.NotBlockMode && failed && c.verdict.Decision != answer.Deny:
+	case o.Branch == gate.NotBlockMode && failed && (c.verdict.Decision == answer.NoDecision || c.verdict.Decision == answer.Allow):
 		c.verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.HookFailedOpen, Message: c.verdict.Message}
 	}
 }
@@ -46,7 +46,7 @@ func decision(name string, v answer.Verdict, stops bool) reason.Decision {
 	}
 	switch v.Decision {
 	case answer.Deny:
-		if !stops && !holdsBack(name, v) {
+		if !stops && !holdsBack(name) {
 			return reason.None
 		}
 		return reason.Blocked
@@ -63,19 +63,26 @@ func decision(name string, v answer.Verdict, stops bool) reason.Decision {
 // holdsBack tells whether a deny stops something at an event. On those that only
 // report what has happened, nothing can be stopped, and the blocking status would
 // do harm: it ends the turn on PostToolBatch and forces it on at Stop.
-func holdsBack(name string, v answer.Verdict) bool {
-	switch name {
-	case event.PreToolUse, event.PermissionRequest:
-		return true
-	case event.ConfigChange:
-		return v.Code == reason.SettingsDisarm
-	default:
-		return !event.IsKnown(name)
+func holdsBack(name string) bool {
+	return name == event.PreToolUse || name == event.PermissionRequest || !event.IsKnown(name)
+}
+
+// upshot says what a failure of ours comes to at an event.
+func upshot(name string, stops bool) string {
+	if stops || holdsBack(name) {
+		return "The call was stopped before anything was changed."
 	}
+	return "Nothing was held back by it: at this event nothing can be."
 }
 
 // encode writes the answer.
 func encode(c *call) answer.Reply {
+	r := reply(c)
+	r.MayBeLost = event.IsKnown(c.event.Name) && !holdsBack(c.event.Name) && !stops(c.event.Name)
+	return r
+}
+
+func reply(c *call) answer.Reply {
 	v := c.verdict
 	v.Message, v.Context = shown(v.Message), cleaned(v.Context)
 	if v.Decision == answer.Deny || v.Decision == answer.Ask {
@@ -87,8 +94,6 @@ func encode(c *call) answer.Reply {
 	case j.Reply != nil && j.AnswerFault == "" && c.recorded && v.Code == j.Code && v.Decision == j.Decision:
 		return *j.Reply
 	case v.Decision == answer.Deny && j.Stops:
-		return answer.Stop(v)
-	case v.Decision == answer.Deny && name == event.ConfigChange && v.Code == reason.SettingsDisarm:
 		return answer.Stop(v)
 	case v.Decision == answer.Deny && !event.IsKnown(name):
 		return answer.Encode("", v)

@@ -6,6 +6,7 @@ import (
 
 	"hooktrail/internal/answer"
 	"hooktrail/internal/event"
+	"hooktrail/internal/gate"
 )
 
 // rank orders decisions, the strictest first. An allow comes before no decision,
@@ -73,6 +74,9 @@ func oneRewrite(all []Judgement) {
 			first = u
 		case string(first) != string(u):
 			all[i].UpdatedInput = nil
+			if all[i].Callback.OnFailure == gate.OnFailureContinue && (all[i].Decision == answer.Ask || all[i].Decision == answer.Defer) {
+				continue // a fault would fail open, and lose the question
+			}
 			all[i].AnswerFault = "another hook of the same entry has rewritten the input differently"
 			all[i].Message = "Two hooks have rewritten the input of this call differently, and only one rewrite can be carried out."
 		}

@@ -93,7 +93,7 @@ func (s *Supervised) unusable(e *event.Event) Judgement {
 		Callback: gate.Result{HookName: "hooktrail run", OnFailure: gate.OnFailureBlock},
 		Stops:    stops(e.Name),
 		Verdict: answer.Verdict{Decision: answer.Deny, Code: reason.ConfigInvalid,
-			Message: "hooktrail run cannot ask the hook: " + why + ". The call was stopped before anything was changed. Mend the hook's entry."},
+			Message: "hooktrail run cannot ask the hook: " + why + ". " + upshot(e.Name, stops(e.Name)) + " Mend the hook's entry."},
 	}
 }
 
@@ -115,7 +115,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		Stops:    stops(e.Name),
 	}
 	if w.Name == "" || (w.OnFailure != gate.OnFailureBlock && w.OnFailure != gate.OnFailureContinue) {
-		j.Message = fmt.Sprintf("The hook's entry cannot be used: onFailure is %q and must be block or continue, and the hook must have a name. The call was stopped before anything was changed. Mend the entry.", w.OnFailure)
+		j.Message = fmt.Sprintf("The hook's entry cannot be used: onFailure is %q and must be block or continue, and the hook must have a name. %s Mend the entry.", w.OnFailure, upshot(e.Name, j.Stops))
 		return j // the gate takes it for the shape fault that it is
 	}
 	deadline := s.Deadline
@@ -123,7 +123,7 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 		deadline = w.Deadline
 	}
 	start := s.Now()
-	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, Now: s.Now})
+	r := supervise.Run(ctx, supervise.Spec{Command: w.Command, Stdin: e.Raw, Env: s.Env, Deadline: deadline, MaxOutput: room(len(e.Raw)), Now: s.Now})
 	// Far more than is shown, so that a secret cut in half here is not among it.
 	r.Stderr.Head = r.Stderr.Head[:min(len(r.Stderr.Head), maxStderr)]
 	j.Took = max(r.Duration, time.Millisecond)
@@ -143,12 +143,16 @@ func (s *Supervised) ask(ctx context.Context, w Wrapped, e *event.Event) Judgeme
 	j.Verdict, j.AnswerFault = said.Verdict, said.Fault
 	j.Message = account(w, r, said, deadline.Sub(start))
 	s.unattended(e, &j)
-	j.Reply = reply(e.Name, said, failed)
+	j.Reply = ownWords(e.Name, said, failed)
 	if j.Reply != nil && said.Text != "" && e.Name != "WorktreeCreate" {
 		j.Context = strings.TrimSpace(said.Text)
 	}
 	return j
 }
+
+// room is how much of a hook's output is kept for an event of n bytes: enough
+// for one that gives the event back, as many do, within bounds.
+func room(n int) int { return min(max(maxAnswer, n+n/8), 16<<20) }
 
 // unattended turns an ask into a deny where nobody is asked.
 func (s *Supervised) unattended(e *event.Event, j *Judgement) {
@@ -159,9 +163,9 @@ func (s *Supervised) unattended(e *event.Event, j *Judgement) {
 	j.Message += fmt.Sprintf(" (The hook asks for a person, and in the mode %q nobody is asked.)", e.PermissionMode)
 }
 
-// reply is the answer at events without a permission decision of the host's
+// ownWords is the answer at events without a permission decision of the host's
 // usual form: there the hook's own answer goes on, written afresh.
-func reply(name string, said answer.Said, failed bool) *answer.Reply {
+func ownWords(name string, said answer.Said, failed bool) *answer.Reply {
 	switch {
 	case name == event.PreToolUse || said.Fault != "":
 		return nil
@@ -179,6 +183,10 @@ func reply(name string, said answer.Said, failed bool) *answer.Reply {
 	}
 	return nil
 }
+
+// maxAnswer bounds what is kept of each output of a hook, in bytes. Hosts do not
+// cut an answer, so a denial with megabytes of reason must still be one.
+const maxAnswer = 8 << 20
 
 // maxSaid bounds what a message takes over of a hook's standard error, in
 // characters, and maxStderr what is looked at for that, in bytes.
@@ -199,7 +207,7 @@ func account(w Wrapped, r supervise.Result, said answer.Said, limit time.Duratio
 	var what string
 	switch {
 	case said.Fault != "" && !failed:
-		what = fmt.Sprintf("The hook %q gave an unusable answer: %s.", name, said.Fault)
+		what = fmt.Sprintf("The hook %q gave an unusable answer: %s. A hook prints one JSON object and nothing else, or no JSON.", name, said.Fault)
 	case !failed:
 		return words
 	case said.Decision == answer.Deny && w.OnFailure == gate.OnFailureContinue:

@@ -32,6 +32,7 @@ const (
 	denyJSON  = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"policy 7"}}'`
 	allowJSON = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'`
 	askJSON   = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}'`
+	longDeny  = `printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"'; yes 'no { no' | head -c 3000000 | tr '\n' ' '; echo '"}}'`
 )
 
 // TestSupervised holds the contract's table at PreToolUse: what is answered and
@@ -70,6 +71,11 @@ func TestSupervised(t *testing.T) {
 		{"continue: exit 2", sh("continue", "echo why >&2; exit 2"), "deny", "blocked", "hook_denied", "not_block_mode", 2, "why"},
 		{"continue: exit 1 beside a deny", sh("continue", denyJSON+"; exit 1"), "deny", "blocked", "hook_denied", "not_block_mode", 1, "policy 7"},
 		{"continue: exit 1 beside an allow", sh("continue", allowJSON+"; exit 1"), "none", "allowed", "hook_failed_open", "not_block_mode", 1, ""},
+		{"continue: exit 1 beside an ask", sh("continue", askJSON+"; exit 1"), "ask", "asked", "hook_asked", "not_block_mode", 1, "sure?"},
+		{"continue: exit 2 beside an ask", sh("continue", askJSON+"; exit 2"), "deny", "blocked", "hook_denied", "not_block_mode", 2, "sure?"},
+		{"continue: exit 2 beside an allow", sh("continue", allowJSON+"; echo why >&2; exit 2"), "deny", "blocked", "hook_denied", "not_block_mode", 2, "why"},
+		{"continue: a deny of 3 MB", sh("continue", longDeny), "deny", "blocked", "hook_denied", "not_block_mode", 0, "no { no"},
+		{"a deny of 3 MB", sh("block", longDeny), "deny", "blocked", "hook_denied", "allow", 0, "no { no"},
 		{"continue: denies", sh("continue", denyJSON), "deny", "blocked", "hook_denied", "not_block_mode", 0, "policy 7"},
 		{"continue: denies behind a banner", sh("continue", "echo hi; "+denyJSON), "deny", "blocked", "hook_denied", "not_block_mode", 0, "policy 7"},
 		{"continue: asks", sh("continue", askJSON), "ask", "asked", "hook_asked", "not_block_mode", 0, "sure?"},
@@ -111,6 +117,19 @@ func spoken(t *testing.T, r answer.Reply) string {
 		return word
 	}
 	return "none"
+}
+
+// TestALargeEventGivenBack: hooks that pass their input through must not block
+// every large Write, and one that cuts it short is unusable.
+func TestALargeEventGivenBack(t *testing.T) {
+	big := strings.Replace(pre, `"ls"`, `"`+strings.Repeat("y", 9<<20)+`"`, 1)
+	for script, want := range map[string]string{"cat": "hook_ok", "head -c 65536; cat >/dev/null": "hook_answer_invalid"} {
+		var log recorder
+		flow(&log, supervised(20*time.Second, sh("block", script))).Run(context.Background(), strings.NewReader(big))
+		require.Equal(t, want, string(log.invocations()[0].Reason), script)
+	}
+	require.Equal(t, 8<<20, room(100))
+	require.Equal(t, 16<<20, room(64<<20))
 }
 
 func TestALateHook(t *testing.T) {
@@ -351,4 +370,17 @@ func TestAPanicBlocks(t *testing.T) {
 	reply := flow(&log, s).Run(context.Background(), strings.NewReader(pre))
 	require.True(t, reply.Blocked)
 	require.Equal(t, "hook_callback_failed", string(log.events[0].Reason))
+}
+
+// TestARewriteTooManyLosesNoQuestion: of two rewrites only one can be carried out,
+// but in continue mode the other hook's question must not go with its rewrite.
+func TestARewriteTooManyLosesNoQuestion(t *testing.T) {
+	rewrite := func(word, to string) string {
+		return `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse",` + word + `"updatedInput":{"command":"` + to + `"}}}'`
+	}
+	first, second := sh("continue", rewrite("", "a")), sh("continue", rewrite(`"permissionDecision":"ask","permissionDecisionReason":"sure?",`, "b"))
+	var log recorder
+	reply := flow(&log, supervised(20*time.Second, first, second)).Run(context.Background(), strings.NewReader(pre))
+	require.Equal(t, "ask", spoken(t, reply))
+	require.Contains(t, string(reply.Stdout), `"updatedInput":{"command":"a"}`)
 }

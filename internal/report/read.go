@@ -32,14 +32,14 @@ func Each(ctx context.Context, in io.Reader, files []string, since time.Time, fn
 		from = since.UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
 	for _, name := range files {
-		err := each(ctx, in, name, func(line []byte) {
-			t.Bytes += int64(len(line)) + 1
-			if !r.parse(line) {
+		err := Lines(ctx, in, name, func(l audit.Line) error {
+			t.Bytes += int64(len(l.Bytes)) + 1
+			if !r.parse(l.Bytes) {
 				t.Broken++
-				return
+				return nil
 			}
 			if r.Time < from { // fixed width, UTC: as text it is in order
-				return
+				return nil
 			}
 			t.Events++
 			if t.First == "" || r.Time < t.First {
@@ -49,6 +49,7 @@ func Each(ctx context.Context, in io.Reader, files []string, since time.Time, fn
 				t.Last = r.Time
 			}
 			fn(&r)
+			return nil
 		})
 		if err != nil {
 			return t, fmt.Errorf("read %s: %w", name, err)
@@ -58,7 +59,10 @@ func Each(ctx context.Context, in io.Reader, files []string, since time.Time, fn
 	return t, nil
 }
 
-func each(ctx context.Context, in io.Reader, name string, fn func([]byte)) error {
+// Lines gives every line of the named file that is not empty to fn, and ends with
+// fn's first error. "-" is standard input, in; a name that ends in .gz is
+// unpacked.
+func Lines(ctx context.Context, in io.Reader, name string, fn func(audit.Line) error) error {
 	if name != "-" {
 		f, err := os.Open(name) //nolint:gosec // the user's own choice
 		if err != nil {
@@ -80,9 +84,9 @@ func each(ctx context.Context, in io.Reader, name string, fn func([]byte)) error
 		if n++; n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(l.Bytes) > 0 {
-			fn(l.Bytes)
+		if len(l.Bytes) == 0 {
+			return nil
 		}
-		return nil
+		return fn(l)
 	})
 }

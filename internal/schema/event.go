@@ -8,7 +8,11 @@ import "hooktrail/internal/event"
 // spelling, or another host's name for a question before a tool call, is not.
 func Event(e *event.Event) []Violation {
 	if e.Name == "" {
-		return Validate("events/generic", e.Value)
+		bad := Validate("events/generic", e.Value)
+		if f := event.HostFault(e.Value); f != "" && len(bad) > 0 {
+			bad = append([]Violation{{Message: f}}, bad...)
+		}
+		return bad[:min(len(bad), MaxViolations)]
 	}
 	if f := event.NameFault(e.Name); f != "" {
 		return []Violation{{Path: "/hook_event_name", Message: f}}

@@ -124,6 +124,15 @@ func get(name string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
+// worded is a fault in words for people. Of a pattern the library can only say
+// that it does not match.
+func worded(e *jsonschema.ValidationError) string {
+	if strings.HasSuffix(e.AbsoluteKeywordLocation, "#/$defs/duration/pattern") {
+		return "must be a time with its unit, such as 150s, 2m or 50ms"
+	}
+	return e.Message
+}
+
 // leaves flattens the library's tree to the faults a person can mend, in the
 // order of their paths.
 func leaves(e *jsonschema.ValidationError) []Violation {
@@ -132,7 +141,7 @@ func leaves(e *jsonschema.ValidationError) []Violation {
 	var walk func(*jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
 		if len(e.Causes) == 0 {
-			v := Violation{Path: e.InstanceLocation, Message: e.Message}
+			v := Violation{Path: e.InstanceLocation, Message: worded(e)}
 			if !seen[v] {
 				seen[v] = true
 				all = append(all, v)

@@ -56,6 +56,25 @@ func TestEvent(t *testing.T) {
 	}
 }
 
+// TestAnotherHostIsNamed: an event of another host's form says whose it seems to
+// be before it says what it lacks.
+func TestAnotherHostIsNamed(t *testing.T) {
+	for in, host := range map[string]string{
+		`{"timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":"{}"}`:        "Copilot CLI",
+		`{"agent_action_name":"pre_run_command","tool_info":{}}`:              "Windsurf",
+		`{"conversation_id":"c","command":"ls"}`:                              "Cursor",
+		`{"clineVersion":"3","hookName":"PreToolUse"}`:                        "Cline",
+		`{"hookEventName":"PreToolUse","tool_name":"x"}`:                      "another host",
+		`{"session_id":"s","hook_event_name":"tool_call","tool_name":"bash"}`: "another host",
+	} {
+		e, err := event.Parse([]byte(in), event.Limits{})
+		require.NoError(t, err)
+		v := Event(&e)
+		require.NotEmpty(t, v, in)
+		require.Contains(t, v[0].Message, host, in)
+	}
+}
+
 func TestAMissingSchemaAdmitsNothing(t *testing.T) {
 	require.NotEmpty(t, Validate("no-such-schema", map[string]any{}))
 }
@@ -65,4 +84,9 @@ func TestAPanicAdmitsNothing(t *testing.T) {
 	v := Validate("callback-result", map[string]any{"exitCode": json.Number("1e1000001")})
 	require.NotEmpty(t, v)
 	require.NotEmpty(t, Validate("callback-result", struct{}{}))
+}
+
+func TestAPatternIsToldInWords(t *testing.T) {
+	found := Validate("config", map[string]any{"guard": map[string]any{"budget": "150"}})
+	require.Equal(t, []Violation{{Path: "/guard/budget", Message: "must be a time with its unit, such as 150s, 2m or 50ms"}}, found)
 }

@@ -2,11 +2,14 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,36 +22,63 @@ import (
 // that is longer is cut there, and the flow finds it broken.
 const maxBody = 256 << 20
 
-// bodyTimeout is how long a call may take to send its event.
-const bodyTimeout = 15 * time.Second
+// bodyTimeout is how long a call may take to send its event, and restTimeout how
+// long what is left of it is awaited when the answer stands.
+const (
+	bodyTimeout = 15 * time.Second
+	restTimeout = time.Second
+)
+
+// An upload is a body that tells whether its end was read.
+type upload struct {
+	r     io.Reader
+	ended atomic.Bool
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if errors.Is(err, io.EOF) {
+		u.ended.Store(true)
+	}
+	return n, err
+}
 
 // hook answers POST /hook.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
 	if !authorised(r.Header.Values("Authorization"), s.o.Token) {
 		s.o.Metrics.refused("token")
+		_ = rc.SetReadDeadline(s.o.Now().Add(restTimeout))
+		w.Header().Set("Connection", "close")
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "hooktrail: missing or wrong token", http.StatusUnauthorized)
 		return
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(s.o.Now().Add(bodyTimeout)) // a Unix socket has it as well
 	started := s.o.Now()
-	reply := s.answer(r)
+	in := &upload{r: r.Body}
+	reply := s.answer(r.Context(), in)
 	s.o.Metrics.answered(s.o.Now().Sub(started), reply.Blocked)
+	if !in.ended.Load() {
+		// The server writes nothing while the body is being read. And a client that
+		// still sends when the connection is closed may not look for the answer.
+		_ = rc.SetReadDeadline(s.o.Now().Add(restTimeout))
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxBody))
+		w.Header().Set("Connection", "close")
+	}
 	body := body(reply)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Header().Set("Cache-Control", "no-store")
 	_ = rc.SetWriteDeadline(s.o.Now().Add(bodyTimeout))
 	w.WriteHeader(http.StatusOK)
-	if _, err := w.Write(body); err != nil { //nolint:gosec // JSON for a host, and named as that
+	if _, err := w.Write(body); err != nil {
 		s.o.Warn("the answer did not reach the host: " + err.Error())
 	}
 }
 
 // answer runs the flow in its turn. It has no error: whatever goes wrong is a
 // deny.
-func (s *Server) answer(r *http.Request) (reply answer.Reply) {
+func (s *Server) answer(ctx context.Context, in io.Reader) (reply answer.Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Metrics.refused("panic")
@@ -56,13 +86,13 @@ func (s *Server) answer(r *http.Request) (reply answer.Reply) {
 			reply = deny("hooktrail failed inside. The call was stopped before anything was changed.")
 		}
 	}()
-	if !s.turn(r.Context()) {
+	if !s.turn(ctx) {
 		s.o.Metrics.refused("overload")
 		s.o.Warn("a call was denied because too many were under way")
 		return deny("hooktrail has too many calls to answer. The call was stopped before anything was changed; try it again.")
 	}
 	defer func() { <-s.slots }()
-	reply = s.o.Handler(r.Context(), io.LimitReader(r.Body, maxBody))
+	reply = s.o.Handler(ctx, io.LimitReader(in, maxBody))
 	if reply.Stderr != "" && len(reply.Stdout) == 0 {
 		s.o.Warn(reply.Stderr)
 	}
@@ -103,6 +133,25 @@ func body(r answer.Reply) []byte {
 // deny is the answer when there is no flow to ask.
 func deny(why string) answer.Reply {
 	return answer.Encode("", answer.Verdict{Decision: answer.Deny, Code: reason.AuditUnavailable, Message: why})
+}
+
+// local answers only requests that name an address of this machine, or localhost.
+// Another name is one that a web page has had resolved to here, to read what is for
+// this machine's users.
+func (s *Server) local(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		host = strings.Trim(host, "[]")
+		tcp, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		if tcp != nil && !s.o.AllowRemote && !strings.EqualFold(host, "localhost") && net.ParseIP(host) == nil {
+			http.Error(w, "hooktrail: "+strconv.Quote(host)+" is not how this server is called", http.StatusForbidden)
+			return
+		}
+		h(w, r)
+	}
 }
 
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {

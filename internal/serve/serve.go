@@ -100,9 +100,9 @@ func New(o Options) (*Server, error) {
 	if o.MetricsListen != "" {
 		side = http.NewServeMux()
 	}
-	side.HandleFunc("GET /metrics", s.metrics)
-	side.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	side.HandleFunc("GET /readyz", s.readyz)
+	side.HandleFunc("GET /metrics", s.local(s.metrics))
+	side.HandleFunc("GET /healthz", s.local(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }))
+	side.HandleFunc("GET /readyz", s.local(s.readyz))
 	for _, l := range []struct {
 		network, addr string
 		mux           *http.ServeMux
@@ -138,6 +138,7 @@ func (s *Server) open(network, addr string, mux http.Handler) error {
 	s.servers = append(s.servers, &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       bodyTimeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 	})
@@ -178,6 +179,7 @@ func (s *Server) Run(ctx context.Context) error {
 			err = errors.Join(err, fmt.Errorf("serve: calls under way were cut off: %w", serr))
 		}
 	}
+	s.closeListeners() // Shutdown does not know those that Serve has not come to yet
 	return err
 }
 

@@ -181,7 +181,7 @@ func duration(s string) (d time.Duration, unit bool) {
 		return d, true
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f < 0 || f > 2147483 {
+	if err != nil || !(f >= 0 && f <= 2147483) { // NaN fails both
 		return 0, false
 	}
 	return time.Duration(f * float64(time.Second)), false

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,8 @@ func TestFindings(t *testing.T) {
 		{"a misspelt event", on("PreToolCall", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreToolCall"},
 		{"an event in snake case", on("pre_tool_use", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/pre_tool_use"},
 		{"two letters swapped", on("PreTolUse", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreTolUse"},
+		{"an event with a tool", on("PostToolUse:Write", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PostToolUse:Write"},
+		{"an event with a rule", on("PreToolUse(Bash)", `{"type":"command","command":"x"}`), "error event-misspelt /hooks/PreToolUse(Bash)"},
 		{"an event of tomorrow", on("BudgetExceeded", `{"type":"command","command":"x"}`), "warning event-unknown /hooks/BudgetExceeded"},
 		{"a tool as event", on("Write", `{"type":"command","command":"x"}`), "error event-is-tool /hooks/Write"},
 		{"onFailure in other case", pre(`{"type":"command","command":"x","onFailure":"Block"}`), "error on-failure " + e + "/onFailure"},
@@ -91,6 +94,34 @@ func TestFindings(t *testing.T) {
 		{"a lost status", pre(`{"type":"command","command":"guard || true","onFailure":"block"}`), "warning status-lost " + e + "/command"},
 		{"a lost status after the fact", on("PostToolUse", `{"type":"command","command":"guard || true"}`), ""},
 		{"a lost status in exec form", pre(`{"type":"command","command":"bash","args":["-c","guard; exit 0"]}`), "warning status-lost " + e + "/command"},
+		{"a placeholder without quotes", pre(`{"type":"command","command":"node ${CLAUDE_PROJECT_DIR:-.}/x.js"}`), "warning path-unquoted " + e + "/command"},
+		{"a placeholder in quotes", pre(`{"type":"command","command":"node \"${CLAUDE_PROJECT_DIR}/x.js\" a"}`), ""},
+		{"a placeholder in an assignment", pre(`{"type":"command","command":"D=$CLAUDE_PROJECT_DIR exec guard"}`), ""},
+		{"a placeholder in exec form", pre(`{"type":"command","command":"${CLAUDE_PROJECT_DIR}/x","args":[]}`), ""},
+		{"backslashes", pre(`{"type":"command","command":"C:\\Users\\a\\guard.exe hook"}`), "warning path-backslash " + e + "/command"},
+		{"backslashes of an argument", pre(`{"type":"command","command":"node C:\\a\\guard.mjs"}`), "warning path-backslash " + e + "/command"},
+		{"backslashes in single quotes", pre(`{"type":"command","command":"node 'C:\\a\\guard.mjs'"}`), ""},
+		{"backslashes in PowerShell", pre(`{"type":"command","shell":"powershell","command":"C:\\a\\guard.exe"}`), ""},
+		{"from where the session is", pre(`{"type":"command","command":".claude/guard.sh"}`), "warning path-relative " + e + "/command"},
+		{"a script from where the session is", pre(`{"type":"command","command":"python3 -u guard.py"}`), "warning path-relative " + e + "/command"},
+		{"wrapped, from where the session is", pre(`{"type":"command","command":"hooktrail run -- ./guard.sh"}`), "warning path-relative " + e + "/command"},
+		{"an observer from where the session is", on("PostToolUse", `{"type":"command","command":"./log.sh"}`), "note path-relative /hooks/PostToolUse/0/hooks/0/command"},
+		{"behind a cd", pre(`{"type":"command","command":"cd \"$CLAUDE_PROJECT_DIR\" && ./guard.sh"}`), ""},
+		{"a variable of old guides", pre(`{"type":"command","command":"echo \"$CLAUDE_TOOL_INPUT\" | grep -q rm"}`), "warning env-not-set " + e + "/command"},
+		{"another variable of old guides", pre(`{"type":"command","command":"guard $CLAUDE_TOOL_INPUT_FILE_PATH"}`), "warning env-not-set " + e + "/command"},
+		{"a variable of its own", pre(`{"type":"command","command":"TOOL_INPUT=$(cat); guard \"$TOOL_INPUT\""}`), ""},
+		{"a line in exec form", pre(`{"type":"command","command":"python3 /opt/guard.py","args":["-v"]}`), "warning exec-form-line " + e + "/command"},
+		{"a tilde in exec form", pre(`{"type":"command","command":"~/guard.sh","args":[]}`), "warning not-expanded " + e + "/command"},
+		{"a variable in args", pre(`{"type":"command","command":"guard","args":["$HOME/rules"]}`), "warning not-expanded " + e + "/command"},
+		{"a shell in exec form", pre(`{"type":"command","command":"sh","args":["-c","$HOME/guard.sh"]}`), ""},
+		{"a header with a variable", pre(`{"type":"http","url":"https://h/x","headers":{"Authorization":"Bearer ${TOK}"}}`), "warning header-env " + e + "/headers/Authorization"},
+		{"a header with an allowed variable", pre(`{"type":"http","url":"https://h/x","headers":{"Authorization":"Bearer $TOK"},"allowedEnvVars":["TOK"]}`), ""},
+		{"another tool's key for failures", pre(`{"type":"command","command":"x","fail_mode":"closed"}`), "warning unknown-key " + e + "/fail_mode"},
+		{"an event with its tool", `{"hooks":{"PreToolUse:Bash":[]}}`, "error event-misspelt /hooks/PreToolUse:Bash"},
+		{"UTF-16 without a mark", "{\x00}\x00", "error json-syntax "},
+		{"front matter", "---\nname: x\nhooks:\n---\n", "error json-syntax "},
+		{"OpenCode", `{"experimental":{"hook":{"file_edited":{}}}}`, "warning foreign-file /experimental"},
+		{"Kiro", `{"name":"x","when":{"type":"fileEdited"},"then":{"type":"askAgent"}}`, "warning foreign-file /then"},
 		{"Gemini", `{"hooks":{"BeforeTool":[]}}`, "error foreign-file /hooks/BeforeTool"},
 		{"Windsurf", `{"hooks":{"pre_run_command":[{"command":"x","show_output":true}]}}`, "error foreign-file /hooks/pre_run_command"},
 	} {
@@ -112,6 +143,7 @@ func TestMatchers(t *testing.T) {
 		"^(?!mcp__safe__).*": "", `mcp__a__\d+(?=x)`: "", "Notebook.*": "", "MyOwnTool": "", "mcp__vsphere__*": "", "Task": "matcher-renamed", "Task|Agent": "", "Write|Edit|MultiEdit": "",
 		"MultiEdit": "matcher-dead", "Glob|Grep": "matcher-dead matcher-dead", "^(Glob|Grep)$": "matcher-dead", "BashOutput": "matcher-dead", "Bash.*": "", "^(Glob|Read)$": "",
 		"bash": "matcher-dead", "mcp__vsphere": "matcher-dead", "Bash(git push*)": "matcher-dead", "Bsah": "matcher-dead", "PreToolUse": "matcher-dead", "BASH|write": "matcher-dead matcher-dead",
+		"BashTool": "matcher-dead", "WriteTool|Edit": "matcher-dead", "ListMcpResourcesTool": "", "!Bash": "matcher-dead", "mcp:github:create": "matcher-dead",
 		"mcp__[": "matcher-regex", "(?i)bash": "matcher-regex", "(Bash": "matcher-regex", "*.py": "matcher-regex", "^bash$": "matcher-dead", "^src/": "matcher-dead", "run_shell_command": "matcher-dead",
 	} {
 		t.Run(m, func(t *testing.T) {
@@ -165,7 +197,7 @@ func TestCommands(t *testing.T) {
 		{"a space without quotes", space + " --x", "command-unquoted"},
 		{"a space in quotes", `"` + space + `" --x`, ""},
 		{"an escaped space", strings.ReplaceAll(space, " ", `\ `), ""},
-		{"relative", "./none.sh", ""},
+		{"relative", "./none.sh", "path-relative"},
 		{"after an assignment", "A=b exec " + dir + "/none.sh", "command-missing"},
 		{"a folder", dir, "command-missing"},
 	} {
@@ -201,8 +233,10 @@ func TestSchemaAndChecksAgree(t *testing.T) {
 			`{"hooks":{"Stop":[{"matcher":`+v+`,"hooks":[]}]}}`, pre(v), pre(`{"type":`+v+`}`), `{"permissions":`+v+`,"hooks":{}}`, `{"permissions":{"allow":`+v+`},"hooks":{}}`,
 			`{"permissions":{"defaultMode":`+v+`},"hooks":{}}`, `{"disableAllHooks":`+v+`,"hooks":{}}`, `{"env":`+v+`,"hooks":{}}`, `{"model":`+v+`,"hooks":{}}`)
 	}
-	for _, b := range samples(t) {
+	open := map[string]bool{}
+	for name, b := range samples(t) {
 		texts = append(texts, string(b))
+		open[string(b)] = slices.Contains(otherNames, name)
 	}
 	for _, text := range texts {
 		root, err := Parse([]byte(text))
@@ -212,9 +246,13 @@ func TestSchemaAndChecksAgree(t *testing.T) {
 		for _, f := range r.Findings {
 			require.NotEqual(t, "schema", f.Code, "the schema found what the checks did not: %s: %v", text, f)
 		}
-		require.Equal(t, len(refused) > 0, r.Count(Error) > 0, "%s\nschema: %v\ncheck: %v", text, refused, r.Findings)
+		require.Equal(t, len(refused) > 0 || open[text], r.Count(Error) > 0, "%s\nschema: %v\ncheck: %v", text, refused, r.Findings)
 	}
 }
+
+// otherNames are samples with hooks under names that the schema leaves open,
+// since hosts add events.
+var otherNames = []string{"seen/24-events-at-the-top.json", "seen/25-tool-as-event.json", "seen/26-event-with-a-tool.json"}
 
 func TestSchemaKnowsTheEventsAndTypes(t *testing.T) {
 	text, err := schema.Text("hooks-settings")
@@ -265,6 +303,7 @@ var stable = strings.Fields(`
 	on-failure key-case unknown-key key-on-group key-without-effect client-too-old ends-turn timeout-type timeout-range timeout-unit
 	budget budget-unknown command-missing command-not-executable command-crlf command-unquoted url-scheme url-plain
 	async-guard if-is-filter status-lost prints-help matcher-renamed
+	path-unquoted path-backslash path-relative plugin-root env-not-set exec-form-line not-expanded header-env
 	hooks-disabled managed-hooks-only plugin-hooks-only env-injected same-hook-twice same-hook-modes fails-open schema too-many`)
 
 // TestCodesNeverChange: every code that stands in the sources is in the list and

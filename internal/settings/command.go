@@ -33,7 +33,7 @@ func argv(n *Node) (words []string, exec bool) {
 func splitShell(s string) []string {
 	var words []string
 	var w strings.Builder
-	in, quote, comment := false, rune(0), false
+	in, quote := false, rune(0)
 	flush := func() {
 		if in {
 			words = append(words, w.String())
@@ -41,10 +41,11 @@ func splitShell(s string) []string {
 		w.Reset()
 		in = false
 	}
-	escaped := false
+	escaped, comment := false, false
 	for _, r := range s {
 		switch {
-		case comment && r != '\n':
+		case comment:
+			comment = r != '\n'
 		case escaped:
 			escaped = false
 			if r != '\n' { // else the line goes on
@@ -63,17 +64,19 @@ func splitShell(s string) []string {
 			quote, in = r, true
 		case r == ' ' || r == '\t' || r == '\n':
 			flush()
-			comment = comment && r != '\n'
 			if r == '\n' && len(words) > 0 {
 				return words
 			}
 		case r == '(' && len(words) == 0:
 			return nil
+		case r == '#' && !in:
+			comment = true
+			if len(words) > 0 {
+				return words
+			}
 		case strings.ContainsRune(";|&<>()", r):
 			flush()
 			return words
-		case r == '#' && !in:
-			comment = true
 		default:
 			w.WriteRune(r)
 			in = true
@@ -107,8 +110,8 @@ func (c *checker) command(e *entry) {
 	e.Command = label(e.node)
 	at := e.node.Get("command")
 	path := pointer(e.Path, "command")
-	if !foreignShell(e.node) {
-		c.runnable(words, at, path, exec)
+	if len(e.words) > 0 && c.wording(e, at, path, exec) && !foreignShell(e.node) {
+		c.runnable(e, words, at, path, exec)
 	}
 	c.budget(e, at, path)
 }
@@ -133,26 +136,26 @@ func label(n *Node) string {
 // runnable looks for the files that an entry starts, behind programs that only
 // start another one, too. A relative path says nothing: it is found from
 // wherever the session happens to be.
-func (c *checker) runnable(words []string, at *Node, path string, exec bool) {
+func (c *checker) runnable(e *entry, words []string, at *Node, path string, exec bool) {
 	for i, s := range starts(words, exec) {
 		name := c.expand(s.words[0])
 		switch {
 		case len(name) > 2 && name[1] == ':' && name[2] == '\\':
 			return
 		case !strings.Contains(name, "/"):
-			c.bare(name, s, at, path)
+			c.bare(e, name, s, at, path)
 		case !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?"):
-		case i == 0 && !exec && c.unquoted(name, at, path):
+		case i == 0 && !exec && c.split(name, at, path):
 			return
 		default:
-			c.file1(name, s.by, at, path)
+			c.file1(e, name, s.by, at, path)
 		}
-		c.script(s.words, at, path)
+		c.script(e, s.words, at, path)
 	}
 }
 
-// unquoted finds a path with a space that the shell splits.
-func (c *checker) unquoted(name string, at *Node, path string) bool {
+// split finds a path with a space that the shell splits.
+func (c *checker) split(name string, at *Node, path string) bool {
 	full := spaced(c.expand(at.Text))
 	if full != "" {
 		c.add(Warning, at.Pos, path, "command-unquoted", fmt.Sprintf("the shell splits %q at its space and runs %q (exit status 127)", full, name), `quote the path, or use exec form with "args": []`)
@@ -162,29 +165,17 @@ func (c *checker) unquoted(name string, at *Node, path string) bool {
 
 // file1 looks at one file that is to be executed; by names the program that
 // does it.
-func (c *checker) file1(name, by string, at *Node, path string) {
+func (c *checker) file1(e *entry, name, by string, at *Node, path string) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine; %s", name, reading(err), unstarted(by, "127")), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook cannot start%s", name, reading(err), unstarted(e.Event, by)), "")
 	case info.IsDir():
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
 	case info.Mode()&0o111 == 0:
-		c.add(Warning, at.Pos, path, "command-not-executable", name+" is not executable (exit status 126); "+unstarted(by, "126"), "chmod +x "+name)
+		c.add(Warning, at.Pos, path, "command-not-executable", name+" is not executable (exit status 126)", "chmod +x "+name)
 	case crlf(name):
 		c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends in its first line, so its interpreter is not found", "save it with LF line ends")
-	}
-}
-
-// unstarted says what becomes of the call.
-func unstarted(by, status string) string {
-	switch by {
-	case "hooktrail":
-		return `hooktrail run then blocks every call, unless it is told "--on-failure continue"`
-	case "":
-		return fmt.Sprintf(`the host reports exit status %s and, without onFailure "block", lets the call run`, status)
-	default:
-		return fmt.Sprintf(`%s ends with exit status %s and the host, without onFailure "block", lets the call run`, by, status)
 	}
 }
 

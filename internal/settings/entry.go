@@ -35,6 +35,7 @@ func (c *checker) entry(eventName, matcher string, n *Node, path string) {
 	}
 	if e.dropped == "" && n.IsObject() {
 		c.command(e)
+		c.headers(e)
 		c.guarding(e)
 	}
 }
@@ -209,6 +210,12 @@ func (c *checker) timeout(eventName string, v *Node, path string) {
 // units are keys that other tools and older guides use for the timeout.
 var units = []string{"timeout_ms", "timeoutms", "timeoutsec", "timeoutseconds", "timeout_sec", "timeout_seconds", "timeoutmillis", "timeout_s"}
 
+// failureKeys are keys of other tools that say what becomes of a failed hook,
+// in lower case and without signs.
+var failureKeys = []string{
+	"failclosed", "failopen", "failmode", "failuremode", "failurepolicy", "onerror", "ontimeout", "errormode", "blocking", "blockonfailure", "blockonerror", "continueonerror", "required",
+}
+
 func (c *checker) unknownKey(e *entry, typ hookType, m Member, path string) {
 	if isDocumentation(m.Name) {
 		return
@@ -227,8 +234,8 @@ func (c *checker) unknownKey(e *entry, typ hookType, m Member, path string) {
 		c.add(Warning, m.Pos, path, "unknown-key", fmt.Sprintf("%q is ignored; the host's own timeout holds", m.Name), "the key is timeout, in seconds")
 	case strings.EqualFold(m.Name, "onFailure") || strings.EqualFold(strings.ReplaceAll(strings.ReplaceAll(m.Name, "_", ""), "-", ""), "onFailure") || near == "onFailure":
 		c.add(Warning, m.Pos, path, "key-case", fmt.Sprintf("%q is ignored, so the hook fails open", m.Name), "the key is onFailure")
-	case strings.EqualFold(m.Name, "failClosed") || strings.EqualFold(m.Name, "fail_closed"):
-		c.add(Warning, m.Pos, path, "unknown-key", fmt.Sprintf("%q is of Cursor and is ignored, so the hook fails open", m.Name), `the key is "onFailure": "block"`)
+	case slices.Contains(failureKeys, strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(m.Name))):
+		c.add(Warning, m.Pos, path, "unknown-key", fmt.Sprintf("%q is of another tool and is ignored, so the hook fails open", m.Name), `the key is "onFailure": "block"`)
 	case near != "":
 		c.add(Warning, m.Pos, path, "unknown-key", fmt.Sprintf("%q is ignored", m.Name), "is "+near+" meant?")
 	case m.Name == "matcher" || m.Name == "hooks":

@@ -176,11 +176,15 @@ func (c *checker) other(root *Node) bool {
 		return say(root.Members[0].Name, "a file of an editor")
 	case schema.IsString() && strings.Contains(schema.Text, "opencode.ai"):
 		return say("$schema", "a file of OpenCode")
+	case root.Get("experimental").Get("hook") != nil:
+		return say("experimental", "a file of OpenCode")
+	case root.Get("when").IsObject() && root.Get("then").IsObject():
+		return say("then", "a hook of Kiro")
 	case root.Get("husky") != nil:
 		return say("husky", "a package.json")
 	case root.Get("hooks") != nil:
 		return false
-	case root.Get("dependencies").IsObject() || root.Get("devDependencies").IsObject():
+	case root.Get("name").IsString() && (root.Get("dependencies").IsObject() || root.Get("devDependencies").IsObject() || root.Get("scripts").IsObject()):
 		return say("name", "a package.json")
 	case root.Get("mcpServers").IsObject() && len(root.Members) == 1:
 		return say("mcpServers", "a list of MCP servers")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hooktrail/internal/event"
 )
 
 // guarding looks at what makes an entry before a call no guard, although the
@@ -49,11 +51,15 @@ func asksHelp(words []string) bool {
 // failsOpen notes hooks before a call that let it run when they fail.
 func (c *checker) failsOpen(e *entry) {
 	switch {
-	case !isGuard(e.Event) || e.dropped != "" || Older(c.o.Client, SinceOnFailure):
+	case !isGuard(e.Event) || e.dropped != "" || c.dead(e) != "" || Older(c.o.Client, SinceOnFailure):
 	case e.Type != "command" && e.Type != "http" && e.Type != "mcp_tool":
 	case e.node.Get("onFailure") != nil || e.node.Get("async").IsTrue() || e.node.Get("asyncRewake").IsTrue():
 	case strings.Contains(e.Command, "hooktrail run"): // it turns failures into blocks by itself
 	default:
-		c.add(Note, e.pos, e.Path, "fails-open", "this hook has no onFailure, so the call runs when it fails", `add "onFailure": "block" if it is a guard`)
+		comes := "the call runs when it fails"
+		if e.Event != event.PreToolUse {
+			comes = "the request is as if it were not there when it fails"
+		}
+		c.add(Note, e.pos, e.Path, "fails-open", "this hook has no onFailure, so "+comes, `add "onFailure": "block" if it is a guard`)
 	}
 }

@@ -92,6 +92,7 @@ func TestProgramsOnPath(t *testing.T) {
 		"python3 " + dir + "/none.py": true, "python3 -u " + dir + "/none.py": true, "python3 -c " + dir + "/none": false, "python3 -m none": false,
 		"python3 " + dir + "/data": false, "python3 none.py": false, "python3 $X/none.py": false, "python3 ${CLAUDE_PROJECT_DIR}/none.py": true,
 		`python3 "$CLAUDE_PROJECT_DIR"/none.py`: true, `python3 "$CLAUDE_PROJECT_DIR/data"`: false, "python3 ${CLAUDE_PLUGIN_ROOT}/none.py": false,
+		"# why\n[ -x y ] || exit 2": false, "# it's why\nnone": true, "here # none": false, "# none": false, "echo a#b": false,
 	} {
 		q, _ := json.Marshal(command)
 		r := Check([]File{{Name: "f", Bytes: []byte(pre(`{"type":"command","command":` + string(q) + `,"onFailure":"block"}`))}}, Options{Path: dir, Project: dir})
@@ -104,10 +105,53 @@ func TestProgramsOnPath(t *testing.T) {
 	}
 }
 
+// TestWhatAMissingProgramComesTo: only before a call does one run unguarded, and
+// only where exit status 2 says something is Python's for a missing script told.
+func TestWhatAMissingProgramComesTo(t *testing.T) {
+	for _, tt := range []struct{ event, bare, script string }{
+		{"PreToolUse", `so the hook cannot start and, without onFailure "block", lets the call run`, "blocks every call (2)"},
+		{"PermissionRequest", `cannot start and, without onFailure "block", leaves the request as it is`, "leaves the request as it is"},
+		{"UserPromptSubmit", "so the hook cannot start", "drops every prompt (2)"},
+		{"Stop", "so the hook cannot start", "never lets the turn end (2)"},
+		{"PostToolBatch", "so the hook cannot start", "ends every turn (2)"},
+		{"ConfigChange", "so the hook cannot start", "refuses every change (2)"},
+		{"SessionStart", "so the hook cannot start", "so the hook fails at its start"},
+		{"PostToolUse", "so the hook cannot start", "so the hook fails at its start"},
+	} {
+		for command, want := range map[string]string{"none": tt.bare, "/none.sh": tt.bare, "python3 /none.py": tt.script} {
+			r := Check([]File{{Name: "f", Bytes: []byte(on(tt.event, `{"type":"command","command":"`+command+`"}`))}}, Options{Path: map[bool]string{true: "/none"}[command == "none"]})
+			text := ""
+			for _, f := range r.Findings {
+				if f.Code == "command-missing" {
+					text = f.Message
+				}
+			}
+			require.Contains(t, text, want, tt.event+" "+command)
+			if tt.event == "PreToolUse" {
+				continue
+			}
+			for _, f := range r.Findings {
+				require.NotContains(t, f.Message, "call", tt.event)
+			}
+		}
+	}
+}
+
+// TestADeadHookFailsNeitherWay: of a hook that never runs, nothing is said of its
+// failing.
+func TestADeadHookFailsNeitherWay(t *testing.T) {
+	for matcher, notes := range map[string]int{`Bash`: 1, `tool == \"Bash\" && tool_input.command matches \"make serve\"`: 0} {
+		text := `{"hooks":{"PreToolUse":[{"matcher":"` + matcher + `","hooks":[{"type":"command","command":"x"}]}]}}`
+		r := Check([]File{{Name: "f", Bytes: []byte(text)}}, Options{})
+		require.Equal(t, notes, r.Count(Note), matcher)
+		require.Equal(t, 1-notes, r.Count(Warning), matcher)
+	}
+}
+
 // TestAUsersFileHasNoProject: a user's file lies in a folder .claude as a
 // project's does, but serves every project.
 func TestAUsersFileHasNoProject(t *testing.T) {
-	text := []byte(pre(`{"type":"command","command":"${CLAUDE_PROJECT_DIR}/none.sh","onFailure":"block"}`))
+	text := []byte(pre(`{"type":"command","command":"\"${CLAUDE_PROJECT_DIR}/none.sh\"","onFailure":"block"}`))
 	name := filepath.Join(t.TempDir(), ".claude", "settings.json")
 	require.Empty(t, Check([]File{{Name: name, Layer: "user", Bytes: text}}, Options{}).Findings)
 	require.Len(t, Check([]File{{Name: name, Layer: "project", Bytes: text}}, Options{}).Findings, 1)

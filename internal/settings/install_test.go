@@ -15,15 +15,19 @@ import (
 
 var installed = InstallOptions{Binary: "/opt/hooktrail/bin/hooktrail", Config: "/etc/hooktrail/config.json"}
 
-func samples(t *testing.T) map[string][]byte {
-	names, err := filepath.Glob("testdata/install/*.json")
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(names), 15)
+// samples are the settings files that the tests of installing walk: made up
+// ones, and those in the shapes of public ones (testdata/seen/README.md).
+func samples(t testing.TB) map[string][]byte {
 	all := map[string][]byte{}
-	for _, n := range names {
-		b, err := os.ReadFile(n)
+	for dir, least := range map[string]int{"install": 15, "seen": 20} {
+		names, err := filepath.Glob("testdata/" + dir + "/*.json")
 		require.NoError(t, err)
-		all[filepath.Base(n)] = b
+		require.GreaterOrEqual(t, len(names), least)
+		for _, n := range names {
+			b, err := os.ReadFile(n)
+			require.NoError(t, err)
+			all[dir+"/"+filepath.Base(n)] = b
+		}
 	}
 	return all
 }
@@ -53,7 +57,10 @@ func prune(n *Node, hooks bool) *Node {
 
 // emptyInside are the samples with empty brackets in the way of ours: without a
 // record nobody knows what space was in them.
-var emptyInside = []string{"01-empty-object.json", "02-empty-object-newline.json", "03-empty-object-open.json", "10-bom.json", "11-empty-lists.json"}
+var emptyInside = []string{
+	"install/01-empty-object.json", "install/02-empty-object-newline.json", "install/03-empty-object-open.json", "install/10-bom.json",
+	"install/11-empty-lists.json", "seen/07-expressions-as-matchers.json", "seen/14-milliseconds.json",
+}
 
 func TestInstallChangesOnlyOurPart(t *testing.T) {
 	for name, before := range samples(t) {
@@ -95,11 +102,15 @@ func TestInstallChangesOnlyOurPart(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, equal(without(was), without(gone)), "%s", back)
 				require.NotContains(t, string(back), "hooktrail")
-				r := Check([]File{{Name: "f", Bytes: after}}, Options{})
-				require.Zero(t, r.Count(Error), "%v", r.Findings)
+				require.Equal(t, errorsIn(before), errorsIn(after), "installing is no fault")
 			})
 		}
 	}
+}
+
+// errorsIn counts the errors that check finds.
+func errorsIn(b []byte) int {
+	return Check([]File{{Name: "f", Bytes: b}}, Options{}).Count(Error)
 }
 
 // subsequence tells whether the words stand in s, one after the other.
@@ -156,6 +167,13 @@ func TestOnFailureStandsOnlyWhereItHasEffect(t *testing.T) {
 	require.Equal(t, 30, len(r.Entries))
 }
 
+// staysOpen are commands in the samples that wrap does not make block: one is
+// for another shell, and the author of the other wants it to go on.
+var staysOpen = []string{
+	`& 'C:\Program Files\Cleaner\files.exe' --strict`,
+	`/opt/hooktrail/bin/hooktrail run --on-failure continue --timeout 4s --config /etc/hooktrail/config.json -- /bin/sh -c "${CLAUDE_PLUGIN_ROOT}/bin/shield.sh"`,
+}
+
 func TestWrapAndUnwrap(t *testing.T) {
 	for name, before := range samples(t) {
 		t.Run(name, func(t *testing.T) {
@@ -164,9 +182,9 @@ func TestWrapAndUnwrap(t *testing.T) {
 			after, err := Install(before, o)
 			require.NoError(t, err)
 			r := Check([]File{{Name: "f", Bytes: after}}, Options{})
-			require.Zero(t, r.Count(Error), "%v", r.Findings)
+			require.Equal(t, errorsIn(before), r.Count(Error), "%v", r.Findings)
 			for _, e := range r.Entries {
-				if e.Event == "PreToolUse" && e.Type == "command" {
+				if e.Event == "PreToolUse" && e.Type == "command" && e.Runs && !slices.Contains(staysOpen, e.Command) {
 					require.True(t, e.Blocks, "%+v", e)
 				}
 			}
@@ -228,6 +246,21 @@ func TestInstallRefuses(t *testing.T) {
 	}
 	_, err := Install(nil, InstallOptions{Binary: "hooktrail", Config: "/c"})
 	require.ErrorContains(t, err, "absolute")
+}
+
+// TestIdle: an installed guard that the host would not run is told of.
+func TestIdle(t *testing.T) {
+	for before, why := range map[string]string{
+		`{}`:                       "",
+		`{"disableAllHooks":true}`: "it does not run: disableAllHooks is set in f",
+		`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","onFailure":"Block"}]}]}}`: "the host throws the whole file away: hooks.PreToolUse[0].hooks[0].onFailure cannot be loaded",
+		`{"permissions":{"defaultMode":"yolo"}}`:                                                      "the host throws the whole file away: permissions.defaultMode is unknown",
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command"}]}]}}`:                                         "",
+	} {
+		got := Idle(File{Name: "f", Bytes: must(Install([]byte(before), installed))})
+		require.Equal(t, why == "", got == "", "%s: %s", before, got)
+		require.Contains(t, got, why)
+	}
 }
 
 func fixedNow() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
@@ -321,16 +354,19 @@ func TestApplyRefusesWhenSomebodyWasFaster(t *testing.T) {
 func TestAnotherName(t *testing.T) {
 	other := installed
 	other.Binary = "/opt/ht"
+	few, fewUsual := other, installed
+	few.Events, _ = Events("guard")
+	fewUsual.Events = few.Events
 	for name, before := range samples(t) {
 		t.Run(name, func(t *testing.T) {
-			after, err := Install(before, other)
+			after, err := Install(before, few)
 			require.NoError(t, err)
-			again, err := Install(after, other)
+			again, err := Install(after, few)
 			require.NoError(t, err)
 			require.Equal(t, string(after), string(again), "twice is once")
 			back, err := Uninstall(after, other.Binary)
 			require.NoError(t, err)
-			usual, err := Uninstall(must(Install(before, installed)))
+			usual, err := Uninstall(must(Install(before, fewUsual)))
 			require.NoError(t, err)
 			require.Equal(t, string(usual), string(back))
 		})

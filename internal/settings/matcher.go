@@ -142,6 +142,8 @@ func deadNames(eventName, m string, list []string) []matcherFault {
 			dead(fmt.Sprintf("the matcher %q is the name of an event, not of a tool", n), "name tools: Bash, Write|Edit, mcp__server__.*")
 		case foreignTools[n] != "":
 			dead(fmt.Sprintf("the matcher %q is a tool of %s; Claude Code has none of that name", n, foreignTools[n]), "name tools of Claude Code: Bash, Write|Edit, mcp__server__.*")
+		case slices.Contains(tools, strings.TrimSuffix(n, "Tool")):
+			dead(fmt.Sprintf("the matcher %q matches nothing: no tool ends so", n), "write "+strings.TrimSuffix(n, "Tool"))
 		case unlikely(n):
 			dead(fmt.Sprintf("the matcher %q is not the name of a known tool; names are compared whole", n), "if a part of the name is meant, write "+n+".*")
 		}
@@ -184,6 +186,11 @@ func nearestFold(n string, all []string) string {
 	return ""
 }
 
+// notInNames tells whether no name of a tool has a character.
+func notInNames(r rune) bool {
+	return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}
+
 var ruleSyntax = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z]\w*)\(([^?].*)\)$`) })
 
 func deadRegex(eventName, m string, re *regexp2.Regexp) []matcherFault {
@@ -212,6 +219,9 @@ func deadRegex(eventName, m string, re *regexp2.Regexp) []matcherFault {
 	}
 	if gone != "" {
 		return dead(fmt.Sprintf("the matcher %q matches nothing: the host %s has no tool %s any more", m, NewestClient, gone), goneHint)
+	}
+	if i := strings.IndexFunc(m, notInNames); i >= 0 && !strings.ContainsAny(m, `.*+?^$[](){}|\/ ~`) {
+		return dead(fmt.Sprintf("the matcher %q matches no tool: it is taken as it stands, and no tool's name has a %q", m, m[i:i+1]), "name tools: Bash, Write|Edit, mcp__server__.*")
 	}
 	if strings.Contains(m, "mcp") {
 		return nil // names of servers and tools are not known here

@@ -12,11 +12,17 @@ import (
 // that is only unknown may be an event of a newer host.
 func meantEvent(name string) string {
 	known := event.Known()
+	if k, _ := qualified(name); k != "" {
+		return k
+	}
 	flat := words(name)
 	for _, k := range known {
 		if words(k) == flat {
 			return k
 		}
+	}
+	if i := strings.IndexAny(name, ":(/[."); i > 0 && slices.Contains(known, name[:i]) {
+		return name[:i] // with the tool that belongs into the matcher
 	}
 	switch flat {
 	case "pretool":
@@ -32,6 +38,16 @@ func meantEvent(name string) string {
 		}
 	}
 	return nearest(name, known)
+}
+
+// qualified takes a name apart that some guides teach: an event and what it is
+// to be limited to, such as "PostToolUse:Write" or "PreToolUse(Bash)".
+func qualified(name string) (eventName, matcher string) {
+	i := strings.IndexAny(name, ":(./ ")
+	if i < 0 || !slices.Contains(event.Known(), name[:i]) {
+		return "", ""
+	}
+	return name[:i], strings.Trim(name[i:], ":()./ ")
 }
 
 // synonyms are the words that other tools and older guides use.

@@ -28,3 +28,15 @@ func Ours(files []File, e Entry, binaries ...string) (Own, bool) {
 	}
 	return Own{}, false
 }
+
+// Idle says why the host would not run an entry of ours in a settings file, or
+// "" when it runs them all: the file may have a fault of others for which the
+// host throws it away, or turn hooks off.
+func Idle(f File, binaries ...string) string {
+	for _, e := range Check([]File{f}, Options{}).Entries {
+		if _, ours := Ours([]File{f}, e, binaries...); ours && !e.Runs {
+			return e.Why
+		}
+	}
+	return ""
+}

@@ -33,8 +33,10 @@ func (e *SyntaxError) Error() string { return e.Message }
 // *SyntaxError.
 func Parse(b []byte) (*Node, error) {
 	switch {
-	case bytes.HasPrefix(b, []byte("\xff\xfe")), bytes.HasPrefix(b, []byte("\xfe\xff")):
+	case bytes.HasPrefix(b, []byte("\xff\xfe")), bytes.HasPrefix(b, []byte("\xfe\xff")), len(b) > 1 && (b[0] == 0) != (b[1] == 0):
 		return nil, &SyntaxError{Message: "the file is UTF-16, not UTF-8", Hint: "save it as UTF-8 without a byte order mark"}
+	case bytes.HasPrefix(b, []byte("---\n")), bytes.HasPrefix(b, []byte("---\r\n")):
+		return nil, &SyntaxError{Message: "the file begins with front matter or is YAML, not JSON", Hint: "hooks in agents and skills are not looked at here; settings are JSON"}
 	case len(b) > MaxBytes:
 		return nil, &SyntaxError{Message: fmt.Sprintf("the file has more than %d MiB", MaxBytes>>20)}
 	}
@@ -184,7 +186,7 @@ func (p *parser) describe(err error, at int) error {
 	case r == '\\':
 		e.Hint = "JSON strings know only the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX"
 	case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_':
-		e.Hint = "names and strings stand in double quotes; the words of JSON are true, false and null"
+		e.Hint = "names and strings stand in double quotes; the words of JSON are true, false and null; YAML and TOML are not read"
 	case r == '<' || r == '=' || r == '>':
 		e.Hint = "this looks like a merge conflict or another format"
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"hooktrail/internal/event"
 )
 
 // shellWords are what a shell runs or reads by itself.
@@ -42,16 +44,16 @@ func (c *checker) found(name string) bool {
 }
 
 // bare looks for a program that is named without a path.
-func (c *checker) bare(name string, s started, at *Node, path string) {
+func (c *checker) bare(e *entry, name string, s started, at *Node, path string) {
 	if !resolved(name) || strings.HasPrefix(name, "-") || !s.lookup || s.shell && slices.Contains(shellWords(), name) || c.found(name) {
 		return
 	}
-	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine; %s", name, unstarted(s.by, "127")),
+	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start%s", name, unstarted(e.Event, s.by)),
 		"install it, or name it by its absolute path")
 }
 
 // script looks for the file that an interpreter is to run.
-func (c *checker) script(words []string, at *Node, path string) {
+func (c *checker) script(e *entry, words []string, at *Node, path string) {
 	base := strings.TrimRight(filepath.Base(words[0]), "0123456789.")
 	if !interpreter(base) {
 		return
@@ -66,7 +68,7 @@ func (c *checker) script(words []string, at *Node, path string) {
 	}
 	switch info, err := os.Stat(name); {
 	case err != nil && !foundBy(base, name):
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start; by the interpreter's exit status the host blocks every call (2) or, without onFailure \"block\", lets it run", name, reading(err)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start%s", name, reading(err), brokenScript(e.Event)), "")
 	case err == nil && info.IsDir() && isShell(base):
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
 	case err == nil && isShell(base) && crlf(name):
@@ -90,15 +92,54 @@ func foundBy(base, name string) bool {
 // stands for a script.
 func plainFlag(program, flag string) bool {
 	letters := ""
-	switch {
-	case isShell(program):
+	switch base := strings.TrimRight(filepath.Base(program), "0123456789."); {
+	case isShell(base):
 		letters = "eulvx"
-	case program == "python":
+	case base == "python":
 		letters = "uBIEsSOq"
 	}
 	return len(flag) > 1 && flag[0] == '-' && strings.Trim(flag[1:], letters) == ""
 }
 
 func interpreter(base string) bool {
+	base = strings.TrimRight(base, "0123456789.")
 	return isShell(base) || slices.Contains([]string{"python", "node", "bun", "ruby", "perl", "deno"}, base)
+}
+
+// unstarted says what comes of a hook that cannot start. Only before a call is
+// there something that then goes through unguarded, and hooktrail run holds it
+// back. By is what starts the hook, empty for the host.
+func unstarted(eventName, by string) string {
+	if by == "hooktrail" {
+		return `; hooktrail run takes that for a failure`
+	}
+	switch eventName {
+	case event.PreToolUse:
+		return ` and, without onFailure "block", lets the call run`
+	case event.PermissionRequest:
+		return ` and, without onFailure "block", leaves the request as it is`
+	default:
+		return ""
+	}
+}
+
+// brokenScript says what comes of a hook whose interpreter does not find its
+// script. Python ends with exit status 2 then, which a host takes for a block.
+func brokenScript(eventName string) string {
+	var does string
+	switch eventName {
+	case event.PreToolUse:
+		return `; by the interpreter's exit status the host blocks every call (2) or, without onFailure "block", lets it run`
+	case "UserPromptSubmit":
+		does = "drops every prompt"
+	case "Stop", "SubagentStop":
+		does = "never lets the turn end"
+	case "PostToolBatch":
+		does = "ends every turn"
+	case "ConfigChange":
+		does = "refuses every change"
+	default:
+		return unstarted(eventName, "")
+	}
+	return fmt.Sprintf("; by the interpreter's exit status the host %s (2) or goes on without it", does)
 }

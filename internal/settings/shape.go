@@ -89,7 +89,11 @@ func (c *checker) unknownEvent(m Member, path string) {
 	switch {
 	case isForeignEvent(m.Name): // said already
 	case meant != "":
-		c.add(Error, m.Pos, path, "event-misspelt", fmt.Sprintf("%q is no event of Claude Code, so its hooks never run", m.Name), "the event is "+meant)
+		hint := "the event is " + meant
+		if _, matcher := qualified(m.Name); matcher != "" {
+			hint += fmt.Sprintf(`, and what it is limited to stands on the group: "matcher": %q`, matcher)
+		}
+		c.add(Error, m.Pos, path, "event-misspelt", fmt.Sprintf("%q is no event of Claude Code, so its hooks never run", m.Name), hint)
 	case slices.Contains(tools, m.Name) || strings.HasPrefix(m.Name, "mcp__"):
 		c.add(Error, m.Pos, path, "event-is-tool", fmt.Sprintf("%q is a tool and not an event, so its hooks never run", m.Name), fmt.Sprintf(`put it under an event: "PreToolUse": [{"matcher": %q, "hooks": [ … ]}]`, m.Name))
 	case !m.Value.IsList() && !m.Value.IsObject():

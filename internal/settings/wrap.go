@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"hooktrail/internal/event"
 )
@@ -25,26 +26,67 @@ func (d *doc) wrap(o InstallOptions) error {
 		if e == nil {
 			return nil
 		}
-		words, exec := argv(e)
-		if !exec {
-			words = append(append([]string{}, shell...), e.Get("command").Text)
-		}
 		mode, limit := wrapMode(e, eventName), fmt.Sprintf("%gs", wrapTimeout(e))
-		args := []string{"run", "--on-failure", mode, "--timeout", limit, "--config", o.Config, "--"}
+		run := []string{"run", "--on-failure", mode, "--timeout", limit, "--config", o.Config, "--"}
 		alone := isGuard(eventName) && e.Get("onFailure") == nil
 		if alone {
-			args = []string{"run", "--timeout", limit, "--on-failure", mode, "--config", o.Config, "--"}
+			run = []string{"run", "--timeout", limit, "--on-failure", mode, "--config", o.Config, "--"}
 		}
-		if err := d.setCommand(e, o.Binary, append(args, words...)); err != nil {
+		if err := d.wrapEntry(e, run); err != nil {
+			return err
+		}
+		if err := d.setCommand(e.Pos, encode(o.Binary, "", "")); err != nil {
 			return err
 		}
 		if alone {
-			if err := d.addAfter(d.at(e.Pos), "args", "onFailure", "block"); err != nil {
+			if err := d.addAfter(d.at(e.Pos), "args", `"onFailure": "block"`); err != nil {
 				return err
 			}
 		}
 	}
 }
+
+// wrapEntry puts a command line before an entry's own, whose bytes stay as they
+// are, escapes and the space between arguments included: that is what unwrap
+// gives back. In the shell's form the arguments are new and stand right after
+// the command.
+func (d *doc) wrapEntry(e *Node, run []string) error {
+	c, args := e.Get("command"), e.Get("args")
+	before := strings.Trim(encode(run, "", ""), "[]") + ","
+	if args.IsList() {
+		text, at := before+d.raw(c), args.Pos+1
+		if len(args.Items) > 0 {
+			text, at = text+ownArgs, args.Items[0].Pos
+		}
+		return d.splice(at, at, text)
+	}
+	text := `"args": [` + before + strings.Trim(encode(shell, "", ""), "[]") + "," + d.raw(c) + "]"
+	if args != nil {
+		return d.splice(args.Pos, args.End, strings.TrimPrefix(text, `"args": `))
+	}
+	return d.addAfter(e, "command", text)
+}
+
+// addAfter puts a member, written as JSON, into an object right after another.
+func (d *doc) addAfter(n *Node, after, text string) error {
+	v, sep := n.Get(after), ", "
+	for _, m := range n.Members {
+		if m.Value != v {
+			continue
+		}
+		if line, ws := d.before(m.Pos); line {
+			sep = ",\n" + ws
+		}
+	}
+	return d.splice(v.End, v.End, sep+text)
+}
+
+// ownArgs stands between the command of an entry that had arguments and these.
+// It tells "/bin/sh -c" with arguments of its author's from the one that wrap
+// puts there.
+const ownArgs = ", "
+
+func (d *doc) raw(n *Node) string { return string(d.b[n.Pos:n.End]) }
 
 // wrappable returns the first entry that is still to be wrapped.
 func (d *doc) wrappable() (*Node, string) {
@@ -93,34 +135,10 @@ func wrapTimeout(e *Node) float64 {
 	return math.Round(s*1000-math.Min(s*200, 2000)) / 1000
 }
 
-// setCommand gives an entry a command and arguments. The new arguments stand
-// where the old ones stood, or right after the command.
-func (d *doc) setCommand(e *Node, command string, args []string) error {
-	pos := e.Pos
-	if a := e.Get("args"); a != nil {
-		if err := d.splice(a.Pos, a.End, encode(args, "", "")); err != nil {
-			return err
-		}
-	} else if err := d.addAfter(e, "command", "args", args); err != nil {
-		return err
-	}
+// setCommand gives the entry at an offset another command, as JSON.
+func (d *doc) setCommand(pos int, text string) error {
 	c := d.at(pos).Get("command")
-	return d.splice(c.Pos, c.End, encode(command, "", ""))
-}
-
-// addAfter puts a member into an object, right after another one.
-func (d *doc) addAfter(n *Node, after, name string, v any) error {
-	m := n.Get(after)
-	sep := ", "
-	for _, x := range n.Members {
-		if x.Value != m {
-			continue
-		}
-		if line, ws := d.before(x.Pos); line {
-			sep = ",\n" + ws
-		}
-	}
-	return d.splice(m.End, m.End, sep+encode(name, "", "")+": "+encode(v, "", ""))
+	return d.splice(c.Pos, c.End, text)
 }
 
 // at returns the value that begins at an offset.
@@ -146,53 +164,62 @@ func (d *doc) at(pos int) *Node {
 // unwrap gives wrapped entries their own command back.
 func (d *doc) unwrap() error {
 	for {
-		e, inner := d.wrapped()
+		e := d.wrapped()
 		if e == nil {
 			return nil
 		}
-		pos := e.Pos
 		if e.Get("args").Items[1].Text == "--timeout" { // the onFailure is ours, see wrap
-			if err := d.take(e, "onFailure"); err != nil {
+			pos := e.Pos
+			if err := d.removeName(e, "onFailure"); err != nil {
 				return err
 			}
 			e = d.at(pos)
 		}
-		if len(inner) == 3 && inner[0] == shell[0] && inner[1] == shell[1] {
-			if err := d.take(e, "args"); err != nil {
+		items := e.Get("args").Items
+		own, last := d.raw(items[wrapWords]), items[wrapWords].End
+		if len(items) == wrapWords+3 && items[wrapWords].Text == shell[0] && items[wrapWords+1].Text == shell[1] &&
+			string(d.b[last:items[wrapWords+1].Pos]) != ownArgs {
+			own = d.raw(items[wrapWords+2])
+			if err := d.removeName(e, "args"); err != nil {
 				return err
 			}
-			c := d.at(pos).Get("command")
-			if err := d.splice(c.Pos, c.End, encode(inner[2], "", "")); err != nil {
+		} else {
+			if len(items) > wrapWords+1 {
+				last = items[wrapWords+1].Pos
+			}
+			if err := d.splice(items[0].Pos, last, ""); err != nil {
 				return err
 			}
-			continue
 		}
-		if err := d.setCommand(e, inner[0], append([]string{}, inner[1:]...)); err != nil {
+		if err := d.setCommand(e.Pos, own); err != nil {
 			return err
 		}
 	}
 }
 
-// wrapped returns the first entry that wrap has made, and what it wraps.
-func (d *doc) wrapped() (*Node, []string) {
+// wrapWords is how many arguments wrap puts before an entry's own command.
+const wrapWords = 8
+
+// wrapped returns the first entry that wrap has made, or nil.
+func (d *doc) wrapped() *Node {
 	for _, m := range d.root.Get("hooks").members() {
 		for _, g := range m.Value.Items {
 			for _, e := range g.Get("hooks").items() {
 				words, exec := argv(e)
-				if !exec || len(words) < 10 || !isProgram(words[0], d.binaries) || words[1] != "run" || words[8] != "--" {
+				if !exec || len(words) <= wrapWords+1 || !isProgram(words[0], d.binaries) || words[1] != "run" || words[wrapWords] != "--" {
 					continue
 				}
 				if words[2] == "--on-failure" || words[2] == "--timeout" && words[4] == "--on-failure" {
-					return e, words[9:]
+					return e
 				}
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
-// take takes a member out of an object, if it is there.
-func (d *doc) take(n *Node, name string) error {
+// removeName takes the member of a name out of an object.
+func (d *doc) removeName(n *Node, name string) error {
 	for i, m := range n.Members {
 		if m.Name == name {
 			return d.remove(n, i)

@@ -12,11 +12,17 @@
 // id must not be empty; time may be left out. Exit status 0 with such an object
 // is the proof; anything else, a late end included, is a failed checkpoint, and
 // the call is denied. The command is run without a shell.
+//
+// A project's settings can put variables into the environment of a user's hook. So
+// that none of them makes another program answer for the command, it is looked up,
+// and run, with a PATH of the system's folders, and gets of the environment only what
+// says who and where the user is, and what the configuration names (exec.env).
 package snapshot
 
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -38,16 +44,23 @@ const reserve = 500 * time.Millisecond
 // A Provider runs the command. Several goroutines may use it at once.
 type Provider struct {
 	command []string
+	env     []string
 	timeout time.Duration
 	now     func() time.Time
 }
 
-// New returns the provider that c describes. now must not be nil.
-func New(c config.Exec, now func() time.Time) (*Provider, error) {
+// New returns the provider that c describes. getenv reads our environment. It and
+// now must not be nil.
+func New(c config.Exec, getenv func(string) string, now func() time.Time) (*Provider, error) {
 	if len(c.Command) == 0 || c.Command[0] == "" {
 		return nil, reason.Wrap(reason.ConfigInvalid, "exec.command names no program", nil)
 	}
-	return &Provider{command: c.Command, timeout: c.Timeout.Or(DefaultTimeout), now: now}, nil
+	env, err := environment(c.Env, getenv)
+	if err != nil {
+		return nil, err
+	}
+	command := append([]string{find(c.Command[0])}, c.Command[1:]...)
+	return &Provider{command: command, env: env, timeout: c.Timeout.Or(DefaultTimeout), now: now}, nil
 }
 
 // Name implements guard.Provider.
@@ -59,22 +72,22 @@ func (p *Provider) Name() string { return "exec" }
 func (p *Provider) Protect(ctx context.Context, r guard.Request) guard.Outcome {
 	var done []guard.Checkpoint
 	for _, vm := range r.VMs {
-		if err := report(r, "requested", guard.Checkpoint{Provider: p.Name(), VM: vm.Ref, Site: vm.Site, Platform: "unknown"}, "The snapshot command is run for "+vm.Ref+"."); err != nil {
-			return unrecorded(done, fmt.Sprintf("The snapshot of %s was not asked for, because its request could not be recorded: %v.", vm.Ref, err))
+		if err := report(r, "requested", guard.Checkpoint{Provider: p.Name(), VM: vm.Ref, Site: vm.Site, Platform: "unknown"}, "The snapshot command is run for "+guard.Shown(vm.Ref)+"."); err != nil {
+			return unrecorded(done, fmt.Sprintf("The snapshot of %s was not asked for, because its request could not be recorded: %v.", guard.Shown(vm.Ref), err))
 		}
 		cp, why := p.one(ctx, r, vm)
-		action, message := "confirmed", "The snapshot of "+vm.Ref+" is there."
+		action, message := "confirmed", "The snapshot of "+guard.Shown(vm.Ref)+" is there."
 		if why != "" {
 			action, message = "failed", why
 		}
 		cp.State = action
 		if err := report(r, action, cp, message); err != nil && why == "" {
-			return unrecorded(append(done, cp), fmt.Sprintf("The snapshot %s of %s is there, and that could not be recorded: %v.", cp.ID, vm.Ref, err))
+			return unrecorded(append(done, cp), fmt.Sprintf("The snapshot %s of %s is there, and that could not be recorded: %v.", cp.ID, guard.Shown(vm.Ref), err))
 		}
 		if why != "" {
 			return guard.Outcome{
 				Code:        reason.GuardCheckpointFailed,
-				Message:     fmt.Sprintf("There is no snapshot of %s to go back to: %s. Nothing was changed. Mend the snapshot command, then try again.", vm.Ref, why),
+				Message:     fmt.Sprintf("There is no snapshot of %s to go back to: %s. Nothing was changed. Mend the snapshot command, then try again.", guard.Shown(vm.Ref), why),
 				Checkpoints: append(done, cp),
 			}
 		}
@@ -122,6 +135,9 @@ func (p *Provider) one(ctx context.Context, r guard.Request, vm guard.VM) (guard
 	if kind == "" {
 		kind = guard.Name
 	}
+	if !filepath.IsAbs(p.command[0]) {
+		return cp, fmt.Sprintf("the command %s could not be started: it is not in %s; write its full path", p.command[0], systemPath())
+	}
 	in, err := json.Marshal(request{vm.Ref, kind, vm.Site, r.Tool, r.SessionID, r.ToolUseID})
 	if err != nil {
 		return cp, err.Error()
@@ -130,7 +146,7 @@ func (p *Provider) one(ctx context.Context, r guard.Request, vm guard.VM) (guard
 	if d, ok := ctx.Deadline(); ok && d.Add(-reserve).Before(deadline) {
 		deadline = d.Add(-reserve)
 	}
-	res := supervise.Run(ctx, supervise.Spec{Command: p.command, Stdin: append(in, '\n'), Deadline: deadline, Now: p.now})
+	res := supervise.Run(ctx, supervise.Spec{Command: p.command, Env: p.env, Stdin: append(in, '\n'), Deadline: deadline, Now: p.now})
 	cp.Waited = res.Duration
 	switch {
 	case res.Cancelled:
@@ -171,7 +187,7 @@ func proof(out []byte, cp *guard.Checkpoint) string {
 func describe(cps []guard.Checkpoint) string {
 	parts := make([]string, len(cps))
 	for i, c := range cps {
-		parts[i] = c.VM + ": " + c.ID
+		parts[i] = guard.Shown(c.VM) + ": " + c.ID
 		if !c.Time.IsZero() {
 			parts[i] += " of " + c.Time.UTC().Format(time.RFC3339)
 		}
