@@ -5,13 +5,12 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,12 +20,20 @@ import (
 )
 
 // zvm starts a simulated ZVM and returns a configuration that guards with it.
-func zvm(t *testing.T, budget string) string {
+func zvm(t *testing.T, budget string, bend ...func(*zertotest.World)) string {
 	world := zertotest.Three()
 	world.Secret = "secret"
-	url, stop, err := zertotest.New(world, zertotest.Options{Now: time.Now}).Listen(t.Context())
+	for _, b := range bend {
+		b(&world)
+	}
+	url, stop, err := zertotest.New(world, zertotest.Options{Now: time.Now}).Listen(context.Background())
 	require.NoError(t, err)
 	t.Cleanup(func() { stop() })
+	return zvmAt(t, url, budget)
+}
+
+// zvmAt returns a configuration that guards with the ZVM at a URL.
+func zvmAt(t *testing.T, url, budget string) string {
 	secret := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("secret\n"), 0o600))
 	b, err := json.Marshal(map[string]any{
@@ -69,33 +76,10 @@ func TestACallIsHeldBackWhileItsCheckpointIsNotListed(t *testing.T) {
 
 // TestHTTPHook: the same guard as a server, and what happens when it is gone.
 func TestHTTPHook(t *testing.T) {
-	bin := product(t)
-	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := l.Addr().String()
-	require.NoError(t, l.Close())
-	config := filepath.Join(dir, "config.json")
-	log := filepath.Join(dir, "audit.jsonl")
-	require.NoError(t, os.WriteFile(config, []byte(strings.Replace(rules, "@LOG@", log, 1)), 0o600))
-	token := filepath.Join(dir, "token")
-	require.NoError(t, os.WriteFile(token, []byte("a-token-that-is-long-enough-for-anything\n"), 0o600))
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	serve := exec.CommandContext(ctx, bin, "serve", "--config", config, "--listen", addr, "--token-file", token)
-	serve.Env = []string{"HOME=" + dir}
-	require.NoError(t, serve.Start())
-	require.Eventually(t, func() bool {
-		res, err := http.Get("http://" + addr + "/healthz")
-		if err != nil {
-			return false
-		}
-		_ = res.Body.Close()
-		return true
-	}, 10*time.Second, 50*time.Millisecond)
-
-	s := session{Args: bypass, Env: []string{"HOOK_TOKEN=a-token-that-is-long-enough-for-anything"}, Turns: []turn{bash("touch forbidden"), bash("touch ran")}}
-	s.User = fmt.Sprintf(`{"hooks":{"PreToolUse":[{"hooks":[{"type":"http","url":"http://%s/hook","headers":{"Authorization":"Bearer $HOOK_TOKEN"},"allowedEnvVars":["HOOK_TOKEN"],"timeout":180,"onFailure":"block"}]}]}}`, addr)
+	_, g := install(t, rules)
+	addr, stop := serving(t, g.home, g.config)
+	s := session{Args: bypass, Turns: []turn{bash("touch forbidden"), bash("touch ran")}}
+	s.User, s.Env = endpoint(t, addr, obj{"onFailure": "block"})
 	r := play(t, s)
 	require.False(t, r.made("forbidden"))
 	require.True(t, r.made("ran"))
@@ -103,7 +87,47 @@ func TestHTTPHook(t *testing.T) {
 	require.Contains(t, told.Text, "This command is not allowed")
 
 	stop()
-	_ = serve.Wait()
 	r = play(t, s)
 	require.False(t, r.made("ran"), "a server that is gone blocks, by onFailure")
+}
+
+const token = "a-token-that-is-long-enough-for-anything"
+
+// serving starts hooktrail serve and returns its address once it answers.
+func serving(t *testing.T, home, config string) (addr string, stop func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr = l.Addr().String()
+	require.NoError(t, l.Close())
+	file := filepath.Join(home, "token")
+	require.NoError(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
+	ctx, cancel := context.WithCancel(context.Background())
+	serve := exec.CommandContext(ctx, product(t), "serve", "--config", config, "--listen", addr, "--token-file", file)
+	serve.Env = []string{"HOME=" + home}
+	require.NoError(t, serve.Start())
+	stop = sync.OnceFunc(func() { cancel(); _ = serve.Wait() })
+	t.Cleanup(stop)
+	require.Eventually(t, func() bool {
+		res, err := http.Get("http://" + addr + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = res.Body.Close()
+		return true
+	}, 20*time.Second, 50*time.Millisecond)
+	return addr, stop
+}
+
+// endpoint returns settings whose guard is a server, and the environment that
+// they need.
+func endpoint(t *testing.T, addr string, more obj) (user string, env []string) {
+	t.Helper()
+	hook := obj{"type": "http", "url": "http://" + addr + "/hook", "headers": obj{"Authorization": "Bearer $HOOK_TOKEN"}, "allowedEnvVars": []any{"HOOK_TOKEN"}, "timeout": 180}
+	for k, v := range more {
+		hook[k] = v
+	}
+	b, err := json.Marshal(obj{"hooks": obj{"PreToolUse": []any{obj{"hooks": []any{hook}}}}})
+	require.NoError(t, err)
+	return string(b), []string{"HOOK_TOKEN=" + token}
 }

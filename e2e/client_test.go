@@ -26,6 +26,9 @@ type session struct {
 	Env                  []string
 	Files                map[string]string // in the project
 	Timeout              time.Duration     // zero means 90 s
+	Inside               string            // a shell script that runs first, in a mount namespace of the client's own
+	MayNotStart          bool              // the client may end before it asks the model
+	Market               string            // a folder with plugins, of which "guarding" is installed first
 	home                 string            // empty means a new one
 }
 
@@ -106,12 +109,26 @@ func play(t *testing.T, s session) *run {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, args...)
-	cmd.Dir = r.Project
-	cmd.Env = append([]string{
+	env := append([]string{
 		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + r.Home, "ANTHROPIC_BASE_URL=" + r.URL, "ANTHROPIC_API_KEY=none", "DISABLE_TELEMETRY=1",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "LANG=C.UTF-8", "TERM=dumb",
 	}, s.Env...)
+	if s.Market != "" {
+		for _, words := range [][]string{{"plugin", "marketplace", "add", s.Market}, {"plugin", "install", "guarding@" + filepath.Base(s.Market)}} {
+			cmd := exec.CommandContext(ctx, bin, words...)
+			cmd.Dir, cmd.Env = r.Project, env
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+	}
+	cmd := exec.CommandContext(ctx, bin, args...)
+	if s.Inside != "" {
+		script := strings.NewReplacer("@HOME@", r.Home, "@PROJECT@", r.Project).Replace(s.Inside)
+		own := append(namespace(t), "sh", "-c", "set -e; "+script+"\nexec \"$@\"", "sh", bin)
+		cmd = exec.CommandContext(ctx, own[0], append(own[1:], args...)...)
+	}
+	cmd.Dir = r.Project
+	cmd.Env = env
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -119,8 +136,20 @@ func play(t *testing.T, s session) *run {
 	cmd.WaitDelay = 5 * time.Second
 	_ = cmd.Run() // the status is looked at by the tests that care
 	r.Stdout, r.Stderr, r.Exit = out.String(), errs.String(), cmd.ProcessState.ExitCode()
-	require.Contains(t, r.Stdout, `"type":"result"`, "the client did not come to an end\n%s", r.Stderr)
+	require.True(t, s.MayNotStart || strings.Contains(r.Stdout, `"type":"result"`), "the client did not come to an end\n%s", r.Stderr)
 	return r
+}
+
+// namespace returns the command that gives a program mounts of its own, or
+// skips the test where this user may not have any.
+func namespace(t *testing.T) []string {
+	for _, own := range [][]string{{"unshare", "-m"}, {"unshare", "-Urm"}} {
+		if exec.Command(own[0], append(own[1:], "mount", "-t", "tmpfs", "none", "/mnt")...).Run() == nil {
+			return own
+		}
+	}
+	t.Skip("this user may not mount anything, not even in a namespace of its own (unshare -m, unshare -Urm)")
+	return nil
 }
 
 // made tells whether a file was made in the project.

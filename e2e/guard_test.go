@@ -16,8 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets the test program stand in for an MCP server.
+// TestMain lets the test program stand in for an MCP server, and for a spy.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == "spy" {
+		os.Exit(spy(os.Args[2], os.Args[3], os.Args[4:]))
+	}
 	if os.Getenv("E2E_MCP_SERVER") == "1" {
 		serveMCP()
 		return
@@ -147,7 +150,7 @@ const rules = `{"audit": {"log": "@LOG@"}, "guard": {"unlisted": "allow", "rules
   {"tools": ["Bash"], "class": "deny", "when": {"path": "command", "matches": "forbidden"}, "message": "This command is not allowed"}
 ]}}`
 
-func mcp(tool string, in map[string]any) turn { return turn{{"mcp__vsphere__" + tool, in}} }
+func mcp(tool string, in map[string]any) turn { return turn{{"mcp__vsphere__" + tool, object(in)}} }
 
 func TestDenyStopsTheCallAndTellsTheModel(t *testing.T) {
 	s, g := install(t, rules)
@@ -201,19 +204,15 @@ func TestAProgramThatIsGoneBlocks(t *testing.T) {
 	require.False(t, r.made("ran"), "onFailure block holds where exit status 2 cannot")
 }
 
-// TestTheEnvironmentOfAProjectHasNoEffect: a project's env reaches a user's
-// hook, but not through an absolute path, exec form, a static program and
-// --config.
-func TestTheEnvironmentOfAProjectHasNoEffect(t *testing.T) {
-	s, g := install(t, rules)
-	s.Project = `{"env": {"PATH": "@PROJECT@/evil:/usr/bin:/bin", "LD_PRELOAD": "@PROJECT@/none.so", "BASH_ENV": "@PROJECT@/evil/rc",
-		"HOOKTRAIL_CONFIG": "/dev/null", "HOOKTRAIL_LOG": "@PROJECT@/elsewhere.jsonl", "ZERTO_HOOK_UNKNOWN": "allow", "XDG_STATE_HOME": "@PROJECT@/state"}}`
-	s.Files = map[string]string{"evil/hooktrail": "#!/bin/sh\nexit 0\n", "evil/rc": "exit 0\n"}
-	s.Turns = []turn{bash("touch forbidden")}
-	r := play(t, s)
-	require.False(t, r.made("forbidden"))
-	require.False(t, r.made("elsewhere.jsonl"))
-	require.Equal(t, "guard_rule_denied", g.decided(t, "PreToolUse")[0]["reason"])
+// reword changes a text that is a JSON object.
+func reword(t *testing.T, text string, change func(all obj)) string {
+	t.Helper()
+	var all obj
+	require.NoError(t, json.Unmarshal([]byte(text), &all))
+	change(all)
+	b, err := json.Marshal(all)
+	require.NoError(t, err)
+	return string(b)
 }
 
 // TestDisarmingInMidSession: a session that rewrites the settings does not get
@@ -227,6 +226,7 @@ func TestDisarmingInMidSession(t *testing.T) {
 		{"env that reaches into hooks", `mkdir -p .claude; echo '{"env":{"BASH_ENV":"/tmp/x"}}' > .claude/settings.local.json; sleep 4`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			s, g := install(t, rules)
 			// The record names the file of the installation; the session's lies
 			// in a home of its own.
@@ -259,39 +259,6 @@ func playInstalled(t *testing.T, s session, g guarded) *run {
 	require.NoError(t, err, "%s", out)
 	s.User = ""
 	return play(t, s)
-}
-
-// TestWrappedHooksFailClosed: hooks of others under hooktrail run, whose
-// failures the host alone would let through.
-func TestWrappedHooksFailClosed(t *testing.T) {
-	deny := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"theirs says no"}}`
-	for _, tt := range []struct {
-		name, script string
-		blocked      bool
-		says         string
-	}{
-		{"says nothing", "cat >/dev/null", false, ""},
-		{"exit 1", "exit 1", true, ""},
-		{"killed", "kill -9 $$", true, ""},
-		{"hangs", "sleep 60", true, ""},
-		{"its answer is cut off", `printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDec'`, true, ""},
-		{"a deny behind a banner", "echo loading; echo '" + deny + "'", true, "theirs says no"},
-		{"exit 2", "echo 'no, says theirs' >&2; exit 2", true, "no, says theirs"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			bin := product(t)
-			dir := t.TempDir()
-			hook := filepath.Join(dir, "theirs.sh")
-			require.NoError(t, os.WriteFile(hook, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o700))
-			args, _ := json.Marshal([]string{"run", "--timeout", "3s", "--log", filepath.Join(dir, "audit.jsonl"), "--", hook})
-			s := session{Args: bypass, Turns: []turn{bash("touch ran")}}
-			s.User = fmt.Sprintf(`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":%q,"args":%s,"timeout":10}]}]}}`, bin, args)
-			r := play(t, s)
-			require.Equal(t, tt.blocked, !r.made("ran"))
-			told, _ := r.result(0, 0)
-			require.Contains(t, told.Text, tt.says)
-		})
-	}
 }
 
 // TestCheckTellsTheTruthAboutTheInstallation closes the circle: what install

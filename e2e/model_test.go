@@ -16,18 +16,23 @@ import (
 // A call is one tool call that the model makes.
 type call struct {
 	Tool  string
-	Input map[string]any
+	Input json.RawMessage // as the model writes it: not every text that is JSON survives a decoder
 }
 
 // A turn is one message of the model: calls, or a text that ends the session.
 type turn []call
 
 func bash(command string) turn {
-	return turn{{"Bash", map[string]any{"command": command, "description": "run " + command}}}
+	return turn{{"Bash", object(map[string]any{"command": command, "description": "run " + command})}}
 }
 
 func write(path string) turn {
-	return turn{{"Write", map[string]any{"file_path": path, "content": "x"}}}
+	return turn{{"Write", object(map[string]any{"file_path": path, "content": "x"})}}
+}
+
+func object(v map[string]any) json.RawMessage {
+	b, _ := json.Marshal(v)
+	return b
 }
 
 // A told is what the model was told about a call.

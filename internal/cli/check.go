@@ -144,6 +144,9 @@ func writeCheck(w io.Writer, r hookset.Report, files int) error {
 }
 
 func summary(r hookset.Report) string {
+	if r.Halts != "" {
+		return printable(r.Halts)
+	}
 	guards, blocking := 0, 0
 	for _, e := range r.Entries {
 		if e.Event == "PreToolUse" {

@@ -1,9 +1,9 @@
 package settings
 
 import (
+	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +44,8 @@ type Options struct {
 	// file; path is empty when the entry names none. Nil means that it is not
 	// looked at.
 	Budget func(path string) (time.Duration, error)
+
+	running bool // the host runs, so that nothing keeps it from starting
 }
 
 // A Report is what Check found. Both lists are in the order of the files'
@@ -53,6 +55,9 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	Entries  []Entry   `json:"entries"`
 	Void     []string  `json:"void"` // files that the host throws away whole
+
+	// Halts says why the host does not start with these files; empty when it does.
+	Halts string `json:"halts,omitempty"`
 }
 
 // Count returns how many findings have a severity.
@@ -81,7 +86,10 @@ func Check(files []File, o Options) Report {
 		c.check()
 		checks = append(checks, c)
 	}
-	together(checks)
+	if !o.running {
+		r.Halts = halts(checks)
+	}
+	together(checks, r.Halts)
 	for _, c := range checks {
 		c.foretell()
 		r.Findings = append(r.Findings, c.findings...)
@@ -105,6 +113,8 @@ type checker struct {
 	entries  []*entry
 	void     string // why the host throws the file away; empty when it does not
 	off      string // why none of its hooks run; empty when they do
+	broken   bool   // whether it is no JSON object at all
+	halts    bool   // whether the host does not even start
 }
 
 // maxFindings bounds what is said about one file. Nobody reads more, and a file
@@ -126,15 +136,6 @@ func (c *checker) add(s Severity, pos int, path, code, message, hint string) {
 	})
 }
 
-// voids notes that the host throws the whole file away.
-func (c *checker) voids(why string) {
-	if c.void == "" {
-		c.void = why
-	}
-}
-
-const voidHint = "the host throws away the whole file, its permission rules included, until this is mended"
-
 func (c *checker) check() {
 	if c.file.Err != nil {
 		c.add(Error, 0, "", "unreadable", "cannot be read: "+reading(c.file.Err), "")
@@ -143,7 +144,15 @@ func (c *checker) check() {
 	root, err := Parse(c.file.Bytes)
 	if err != nil {
 		se := err.(*SyntaxError) //nolint:errorlint,forcetypeassert // every error of Parse is one
-		c.voids("it is not JSON")
+		if c.managed() && len(bytes.TrimSpace(bytes.TrimPrefix(c.file.Bytes, bom))) == 0 {
+			se.Hint = "the host takes a managed file without a word for none"
+		} else {
+			c.voids("it is not JSON")
+			c.broken = true
+		}
+		if c.managed() && c.broken {
+			se.Hint = strings.TrimPrefix(se.Hint+"; "+c.voidHint(), "; ")
+		}
 		c.add(Error, se.Offset, "", "json-syntax", se.Message, se.Hint)
 		return
 	}
@@ -153,7 +162,8 @@ func (c *checker) check() {
 	}
 	if !root.IsObject() {
 		c.voids("it is not an object")
-		c.add(Error, root.Pos, "", "not-an-object", "settings are one JSON object, this is "+root.what(), voidHint)
+		c.broken = true
+		c.add(Error, root.Pos, "", "not-an-object", "settings are one JSON object, this is "+root.what(), c.voidHint())
 		return
 	}
 	c.repeated(root, "")
@@ -205,7 +215,7 @@ func (c *checker) top(root *Node) {
 		switch {
 		case slices.Contains(event.Known(), m.Name) || hooks == nil && meantEvent(m.Name) != "" && (m.Value.IsList() || m.Value.IsObject()):
 			bare = true
-			if isGuard(m.Name) && m.Value.Kind != 'n' && (!m.Value.IsList() || len(m.Value.Items) > 0) {
+			if !c.managed() && isGuard(m.Name) && m.Value.Kind != 'n' && (!m.Value.IsList() || len(m.Value.Items) > 0) {
 				c.voids("guards stand at the top")
 			}
 			c.add(Error, m.Pos, path, "hooks-level", fmt.Sprintf("%s stands at the top, where the host does not look for hooks", m.Name), `put it under "hooks": {"hooks": {"`+m.Name+`": …}}`)
@@ -277,22 +287,4 @@ func (c *checker) find(path string) *Node {
 		n = next
 	}
 	return n
-}
-
-// project returns the folder that holds the file's .claude, or "".
-func (c *checker) project() string {
-	if c.o.Project != "" {
-		return c.o.Project
-	}
-	if c.file.Layer == "user" || c.file.Layer == "managed" || c.file.Layer == "plugin" {
-		return "" // it serves every project
-	}
-	abs, err := filepath.Abs(c.file.Name)
-	if err != nil {
-		return ""
-	}
-	if dir := filepath.Dir(abs); filepath.Base(dir) == ".claude" {
-		return filepath.Dir(dir)
-	}
-	return ""
 }

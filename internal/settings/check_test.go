@@ -331,3 +331,61 @@ func TestCodesNeverChange(t *testing.T) {
 	}
 	require.Greater(t, len(found), 40)
 }
+
+// TestManagedFilesAreOneToTheHost: a switch in one of them turns off the hooks of
+// all, and the host does not start when none of them can be loaded.
+func TestManagedFilesAreOneToTheHost(t *testing.T) {
+	good := pre(`{"type":"command","command":"x","onFailure":"block"}`)
+	void := pre(`{"type":"command","command":"x","onFailure":"Block"}`)
+	for _, tt := range []struct {
+		name                  string
+		managed, dropIn, user string // "" is no file
+		in                    string // the file whose hook is looked at
+		runs                  bool
+		why                   string
+	}{
+		{"alone", good, "", "", "managed", true, "the tool call is blocked"},
+		{"a switch in the drop-in", good, `{"disableAllHooks":true}`, "", "managed", false, "disableAllHooks is set in drop-in"},
+		{"a switch in the main file", `{"disableAllHooks":true}`, good, "", "drop-in", false, "disableAllHooks is set in managed"},
+		{"a switch in the user's file", good, good, `{"disableAllHooks":true}`, "managed", true, "the tool call is blocked"},
+		{"managed hooks only", `{"allowManagedHooksOnly":true}`, good, "", "drop-in", true, "the tool call is blocked"},
+		{"managed hooks only, a user's", `{"allowManagedHooksOnly":true}`, "", good, "user", false, "managed hooks only"},
+		{"void", void, "", "", "managed", false, "the host does not start"},
+		{"void, a user's", void, "", good, "user", false, "the host does not start"},
+		{"both void, a user's", void, void, good, "user", false, "the host does not start"},
+		{"not JSON beside a good one", "{", good, "", "drop-in", false, "the host does not start"},
+		{"a list", "[]", "", good, "user", false, "the host does not start"},
+		{"without a word", " ", "", good, "user", true, "the tool call is blocked"},
+		{"a setting of a wrong type", `{"model":1,` + good[1:], "", "", "managed", true, "the tool call is blocked"},
+		{"an unknown mode", `{"permissions":{"defaultMode":"yolo"},` + good[1:], "", "", "managed", true, "the tool call is blocked"},
+		{"a switch of a wrong type", `{"disableAllHooks":"true",` + good[1:], "", "", "managed", true, "the tool call is blocked"},
+		{"managed hooks only of a wrong type", `{"allowManagedHooksOnly":"x"}`, "", good, "user", false, "managed hooks only"},
+		{"void beside one that says nothing", void, "{}", good, "user", false, "the host does not start"},
+		{"a guard at the top beside", `{"PermissionRequest":[{"hooks":[]}],` + good[1:], "", "", "managed", true, "the tool call is blocked"},
+		{"void beside a good one", void, good, "", "managed", false, "throws the whole file away"},
+		{"a good one beside a void one", void, good, "", "drop-in", true, "the tool call is blocked"},
+		{"a user's beside both", void, `{"model":"opus"}`, good, "user", true, "the tool call is blocked"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var files []File
+			for name, text := range map[string]string{"managed": tt.managed, "drop-in": tt.dropIn, "user": tt.user} {
+				layer := name
+				if name == "drop-in" {
+					layer = "managed"
+				}
+				if text != "" {
+					files = append(files, File{Name: name, Layer: layer, Bytes: []byte(text)})
+				}
+			}
+			found := 0
+			for _, e := range Check(files, Options{}).Entries {
+				if e.File == tt.in {
+					found++
+					require.Equal(t, tt.runs, e.Runs)
+					require.Contains(t, e.Why, tt.why)
+				}
+			}
+			require.Equal(t, 1, found)
+		})
+	}
+}

@@ -28,7 +28,8 @@ func argv(n *Node) (words []string, exec bool) {
 }
 
 // splitShell splits a simple shell command into its words, quotes taken off. It
-// stops at the first operator; of a command that it cannot read it returns nil.
+// stops at the first operator; of a command that it cannot read, or that begins
+// with a function or a subshell, it returns nil.
 func splitShell(s string) []string {
 	var words []string
 	var w strings.Builder
@@ -46,8 +47,11 @@ func splitShell(s string) []string {
 		case comment:
 			comment = r != '\n'
 		case escaped:
-			w.WriteRune(r)
-			escaped, in = false, true
+			escaped = false
+			if r != '\n' { // else the line goes on
+				w.WriteRune(r)
+				in = true
+			}
 		case r == '\\' && quote != '\'':
 			escaped = true
 		case quote != 0:
@@ -63,6 +67,8 @@ func splitShell(s string) []string {
 			if r == '\n' && len(words) > 0 {
 				return words
 			}
+		case r == '(' && len(words) == 0:
+			return nil
 		case r == '#' && !in:
 			comment = true
 			if len(words) > 0 {
@@ -104,8 +110,8 @@ func (c *checker) command(e *entry) {
 	e.Command = label(e.node)
 	at := e.node.Get("command")
 	path := pointer(e.Path, "command")
-	if len(e.words) > 0 && c.wording(e, at, path, exec) {
-		c.runnable(e, at, path, exec)
+	if len(e.words) > 0 && c.wording(e, at, path, exec) && !foreignShell(e.node) {
+		c.runnable(e, words, at, path, exec)
 	}
 	c.budget(e, at, path)
 }
@@ -127,50 +133,49 @@ func label(n *Node) string {
 	return ""
 }
 
-// runnable looks for the file that an entry starts. A relative path says
-// nothing: it is found from wherever the session happens to be.
-func (c *checker) runnable(e *entry, at *Node, path string, exec bool) {
-	name := c.expand(e.words[0])
-	if len(name) > 2 && name[1] == ':' && name[2] == '\\' {
-		return
-	}
-	if foreignShell(e.node) {
-		return
-	}
-	if !strings.Contains(name, "/") {
-		c.bare(e, name, at, path, exec)
-		c.script(e, at, path)
-		return
-	}
-	if !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?") {
-		return
-	}
-	if !exec {
-		if full := spaced(c.expand(at.Text)); full != "" {
-			c.add(Warning, at.Pos, path, "command-unquoted", fmt.Sprintf("the shell splits %q at its space and runs %q (exit status 127)", full, name), `quote the path, or use exec form with "args": []`)
+// runnable looks for the files that an entry starts, behind programs that only
+// start another one, too. A relative path says nothing: it is found from
+// wherever the session happens to be.
+func (c *checker) runnable(e *entry, words []string, at *Node, path string, exec bool) {
+	for i, s := range starts(words, exec) {
+		name := c.expand(s.words[0])
+		switch {
+		case len(name) > 2 && name[1] == ':' && name[2] == '\\':
 			return
+		case !strings.Contains(name, "/"):
+			c.bare(e, name, s, at, path)
+		case !filepath.IsAbs(name) || strings.ContainsAny(name, "$`*?"):
+		case i == 0 && !exec && c.split(name, at, path):
+			return
+		default:
+			c.file1(e, name, s.by, at, path)
 		}
+		c.script(e, s.words, at, path)
 	}
-	c.file1(e, name, at, path, true)
-	c.script(e, at, path)
 }
 
-// file1 looks at one file that an entry names.
-func (c *checker) file1(e *entry, name string, at *Node, path string, run bool) {
+// split finds a path with a space that the shell splits.
+func (c *checker) split(name string, at *Node, path string) bool {
+	full := spaced(c.expand(at.Text))
+	if full != "" {
+		c.add(Warning, at.Pos, path, "command-unquoted", fmt.Sprintf("the shell splits %q at its space and runs %q (exit status 127)", full, name), `quote the path, or use exec form with "args": []`)
+	}
+	return full != ""
+}
+
+// file1 looks at one file that is to be executed; by names the program that
+// does it.
+func (c *checker) file1(e *entry, name, by string, at *Node, path string) {
 	info, err := os.Stat(name)
 	switch {
-	case err != nil && !run:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start%s", name, reading(err), brokenScript(e.Event)), "")
 	case err != nil:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook cannot start%s", name, reading(err), unstarted(e.Event)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook cannot start%s", name, reading(err), unstarted(e.Event, by)), "")
 	case info.IsDir():
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
-	case run && info.Mode()&0o111 == 0:
+	case info.Mode()&0o111 == 0:
 		c.add(Warning, at.Pos, path, "command-not-executable", name+" is not executable (exit status 126)", "chmod +x "+name)
-	default:
-		if crlf(name) {
-			c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends in its first line, so its interpreter is not found", "save it with LF line ends")
-		}
+	case crlf(name):
+		c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends in its first line, so its interpreter is not found", "save it with LF line ends")
 	}
 }
 
@@ -202,27 +207,4 @@ func spaced(cmd string) string {
 		}
 	}
 	return ""
-}
-
-// expand puts in what is known of the variables that a path begins with.
-func (c *checker) expand(s string) string {
-	s = strings.Trim(s, `"`)
-	if rest, ok := strings.CutPrefix(s, "~/"); ok && c.o.Home != "" {
-		return filepath.Join(c.o.Home, rest)
-	}
-	for _, v := range []string{"${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "${HOME}", "$HOME"} {
-		rest, ok := strings.CutPrefix(s, v)
-		if !ok {
-			continue
-		}
-		dir := c.o.Home
-		if strings.Contains(v, "PROJECT") {
-			dir = c.project()
-		}
-		if dir == "" {
-			return s
-		}
-		return dir + strings.TrimPrefix(rest, `"`)
-	}
-	return s
 }

@@ -157,6 +157,21 @@ func TestAUsersFileHasNoProject(t *testing.T) {
 	require.Len(t, Check([]File{{Name: name, Layer: "project", Bytes: text}}, Options{}).Findings, 1)
 }
 
+// TestAPluginsFileKnowsItsFolder: what a plugin names below its own folder is
+// looked for there; in another file nobody knows where that is.
+func TestAPluginsFileKnowsItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "here.sh"), []byte("#!/bin/sh\n"), 0o700))
+	for command, missing := range map[string]bool{`${CLAUDE_PLUGIN_ROOT}/here.sh`: false, `"$CLAUDE_PLUGIN_ROOT"/none.sh`: true, `bash "${CLAUDE_PLUGIN_ROOT}/none.sh"`: true, `$CLAUDE_PLUGIN_ROOTS/none.sh`: false, `$HOMES/none.sh`: false} {
+		q, _ := json.Marshal(command)
+		text := []byte(pre(`{"type":"command","command":` + string(q) + `,"onFailure":"block"}`))
+		for layer, look := range map[string]bool{"plugin": missing, "user": false} {
+			r := Check([]File{{Name: filepath.Join(dir, "hooks", "hooks.json"), Layer: layer, Bytes: text}}, Options{Home: dir})
+			require.Equal(t, look, strings.Contains(codes(r), "command-missing"), "%s %s: %v", layer, command, r.Findings)
+		}
+	}
+}
+
 // TestReachingNames: each name is warned of in every layer, and its coming is a
 // disarmament.
 func TestReachingNames(t *testing.T) {

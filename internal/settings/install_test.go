@@ -202,6 +202,30 @@ func TestWrapAndUnwrap(t *testing.T) {
 	}
 }
 
+// TestWrappedEntriesBlockWithoutUs: where a failure of theirs blocks, so does the
+// loss of hooktrail itself; what the author wrote stays, and unwrapping gives the
+// first bytes back.
+func TestWrappedEntriesBlockWithoutUs(t *testing.T) {
+	for _, tt := range []struct{ name, event, entry, want string }{
+		{"no key", "PreToolUse", `{"type":"command","command":"x"}`, `"args": ["run","--timeout","25s","--on-failure","block","--config","/etc/ht.json","--","/bin/sh","-c","x"], "onFailure": "block"}`},
+		{"no key, exec form", "PermissionRequest", `{"type":"command","args":[],"command":"x"}`, `"args":["run","--timeout","25s","--on-failure","block","--config","/etc/ht.json","--","x"], "onFailure": "block","command":"/opt/hooktrail"}`},
+		{"block", "PreToolUse", `{"onFailure":"block","type":"command","command":"x"}`, `{"onFailure":"block","type":"command","command":"/opt/hooktrail", "args": ["run","--on-failure","block","--timeout","25s","--config","/etc/ht.json","--","/bin/sh","-c","x"]}`},
+		{"continue", "PreToolUse", `{"type":"command","command":"x","onFailure":"continue"}`, `"args": ["run","--on-failure","continue","--timeout","25s","--config","/etc/ht.json","--","/bin/sh","-c","x"],"onFailure":"continue"}`},
+		{"a prompt", "UserPromptSubmit", `{"type":"command","command":"x"}`, `"args": ["run","--on-failure","continue","--timeout","25s","--config","/etc/ht.json","--","/bin/sh","-c","x"]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := InstallOptions{Binary: "/opt/hooktrail", Config: "/etc/ht.json", Wrap: true, Events: []string{"Stop"}}
+			before := `{"hooks":{"` + tt.event + `":[{"hooks":[` + tt.entry + `]}]}}`
+			after, err := Install([]byte(before), o)
+			require.NoError(t, err)
+			require.Contains(t, string(after), tt.want)
+			back, err := Uninstall(after)
+			require.NoError(t, err)
+			require.Equal(t, before, string(back))
+		})
+	}
+}
+
 func TestInstallRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, in, says string }{
 		{"comments", "{\n// c\n}", "line 2"},

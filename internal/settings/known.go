@@ -38,15 +38,18 @@ func (c *checker) types(root *Node) {
 			if m.Value.Kind == kind || kind == 't' && m.Value.Kind == 'f' || !slices.Contains(strings.Fields(names), m.Name) {
 				continue
 			}
-			c.voids(m.Name + " is of a wrong type")
-			c.add(Error, m.Value.Pos, pointer("", m.Name), "setting-type", m.Name+" must be "+kindWords[kind]+", this is "+m.Value.what(), voidHint)
+			hint := c.setting(m.Name+" is of a wrong type", "ignores the setting")
+			if m.Name == "allowManagedHooksOnly" {
+				hint = c.setting(m.Name+" is of a wrong type", "takes it for true")
+			}
+			c.add(Error, m.Value.Pos, pointer("", m.Name), "setting-type", m.Name+" must be "+kindWords[kind]+", this is "+m.Value.what(), hint)
 		}
 	})
 	p := root.Get("permissions")
 	for _, k := range []string{"allow", "deny", "ask", "additionalDirectories"} {
 		if v := p.Get(k); v != nil && !v.IsList() {
-			c.voids("permissions." + k + " is no list")
-			c.add(Error, v.Pos, pointer("/permissions", k), "setting-type", "permissions."+k+" must be a list, this is "+v.what(), voidHint)
+			hint := c.setting("permissions."+k+" is no list", "ignores the rules")
+			c.add(Error, v.Pos, pointer("/permissions", k), "setting-type", "permissions."+k+" must be a list, this is "+v.what(), hint)
 		}
 	}
 }

@@ -52,6 +52,9 @@ func (c *checker) foretellEntry(e *entry) {
 	e.Mode = gate.OnFailureContinue
 	e.Branch, e.TimeoutBranch = gate.Schema, gate.Schema
 	switch {
+	case c.void != "" && c.halts:
+		e.Why = c.off
+		return
 	case c.void != "":
 		e.Why = "the host throws the whole file away: " + c.void
 		return

@@ -43,30 +43,49 @@ func (c *checker) found(name string) bool {
 	return false
 }
 
-// bare looks for a program that an entry names without a path.
-func (c *checker) bare(e *entry, name string, at *Node, path string, exec bool) {
-	if !resolved(name) || strings.HasPrefix(name, "-") || !exec && slices.Contains(shellWords(), name) || c.found(name) {
+// bare looks for a program that is named without a path.
+func (c *checker) bare(e *entry, name string, s started, at *Node, path string) {
+	if !resolved(name) || strings.HasPrefix(name, "-") || !s.lookup || s.shell && slices.Contains(shellWords(), name) || c.found(name) {
 		return
 	}
-	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start%s", name, unstarted(e.Event)),
+	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start%s", name, unstarted(e.Event, s.by)),
 		"install it, or name it by its absolute path")
 }
 
 // script looks for the file that an interpreter is to run.
-func (c *checker) script(e *entry, at *Node, path string) {
-	words := e.words
-	if !interpreter(filepath.Base(words[0])) {
+func (c *checker) script(e *entry, words []string, at *Node, path string) {
+	base := strings.TrimRight(filepath.Base(words[0]), "0123456789.")
+	if !interpreter(base) {
 		return
 	}
-	for _, w := range words[1:] {
-		if plainFlag(words[0], w) {
-			continue
-		}
-		if f := c.expand(w); filepath.IsAbs(f) && resolved(f) {
-			c.file1(e, f, at, path, false)
-		}
+	i := slices.IndexFunc(words[1:], func(w string) bool { return !plainFlag(base, w) })
+	if i < 0 {
 		return
 	}
+	name := c.expand(words[i+1])
+	if !filepath.IsAbs(name) || !resolved(name) {
+		return
+	}
+	switch info, err := os.Stat(name); {
+	case err != nil && !foundBy(base, name):
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start%s", name, reading(err), brokenScript(e.Event)), "")
+	case err == nil && info.IsDir() && isShell(base):
+		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
+	case err == nil && isShell(base) && crlf(name):
+		c.add(Warning, at.Pos, path, "command-crlf", name+" has Windows line ends, which its shell takes for part of the commands", "save it with LF line ends")
+	}
+}
+
+// foundBy tells whether an interpreter finds its script although there is no
+// such file: some try the endings of their language.
+func foundBy(base, name string) bool {
+	if isShell(base) || base == "python" || base == "perl" || base == "ruby" {
+		return false
+	}
+	return slices.ContainsFunc([]string{".js", ".mjs", ".cjs", ".json", ".node", ".ts", ".mts", ".cts", ".tsx", ".jsx"}, func(end string) bool {
+		_, err := os.Stat(name + end)
+		return err == nil
+	})
 }
 
 // plainFlag tells whether a flag of a shell or Python neither takes a value nor
@@ -88,8 +107,12 @@ func interpreter(base string) bool {
 }
 
 // unstarted says what comes of a hook that cannot start. Only before a call is
-// there something that then goes through unguarded.
-func unstarted(eventName string) string {
+// there something that then goes through unguarded, and hooktrail run holds it
+// back. By is what starts the hook, empty for the host.
+func unstarted(eventName, by string) string {
+	if by == "hooktrail" {
+		return `; hooktrail run takes that for a failure`
+	}
 	switch eventName {
 	case event.PreToolUse:
 		return ` and, without onFailure "block", lets the call run`
@@ -116,7 +139,7 @@ func brokenScript(eventName string) string {
 	case "ConfigChange":
 		does = "refuses every change"
 	default:
-		return unstarted(eventName)
+		return unstarted(eventName, "")
 	}
 	return fmt.Sprintf("; by the interpreter's exit status the host %s (2) or goes on without it", does)
 }

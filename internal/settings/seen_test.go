@@ -100,7 +100,11 @@ func (s stripper) strip(was, is *Node, depth int) string {
 // unwrap returns the bytes that an entry had before it was put under "hooktrail
 // run", once all that is not its command has been seen to be as it was.
 func (s stripper) unwrap(was, is *Node) string {
-	own := func(m Member) bool { return m.Name == "command" || m.Name == "args" }
+	alone := is.Get("args").Items[1].Text == "--timeout" // the entry had no onFailure
+	require.True(s.t, !alone || was.Get("onFailure") == nil)
+	own := func(m Member) bool {
+		return m.Name == "command" || m.Name == "args" || m.Name == "onFailure" && alone
+	}
 	rest := func(n *Node, b []byte) (all []string) {
 		for _, m := range n.Members {
 			if !own(m) {

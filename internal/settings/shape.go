@@ -14,7 +14,7 @@ func (c *checker) hooks(n *Node, path string) {
 		hint := `hooks is an object of events: "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}`
 		if n.IsList() && len(n.Items) > 0 { // any other value is only dropped
 			c.voids("hooks is a list")
-			hint += "; " + voidHint
+			hint += "; " + c.voidHint()
 		}
 		c.add(Error, n.Pos, path, "hooks-type", "hooks must be an object of events, this is "+n.what(), hint)
 		return
@@ -74,7 +74,7 @@ func (c *checker) ruleOf(eventName string, n *Node, path string) {
 func (c *checker) unknownEvent(m Member, path string) {
 	if holdsGuards(m.Value) {
 		c.voids("guards stand under " + m.Name + ", which is no event")
-		c.add(Error, m.Pos, path, "hooks-nested", fmt.Sprintf("%q is no event, but it holds events", m.Name), "events stand directly under hooks; "+voidHint)
+		c.add(Error, m.Pos, path, "hooks-nested", fmt.Sprintf("%q is no event, but it holds events", m.Name), "events stand directly under hooks; "+c.voidHint())
 		if m.Name == "hooks" && m.Value.IsObject() {
 			m.Value.last(func(x Member) { c.event(x, pointer(path, x.Name)) })
 			c.dropLast("it stands one level too deep")
@@ -158,7 +158,7 @@ func (c *checker) bad(eventName string, at *Node, path, code, message, hint stri
 	consequence := "only this is dropped"
 	if isGuard(eventName) && (code != "event-type" || at.Kind != 'n') {
 		c.voids(Dotted(path) + " cannot be loaded")
-		consequence = voidHint
+		consequence = c.voidHint()
 	}
 	if hint != "" {
 		hint += "; "

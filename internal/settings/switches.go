@@ -82,10 +82,10 @@ func (c *checker) permissions(n *Node, path string) {
 	if mode == nil || mode.IsString() && slices.Contains(permissionModes, mode.Text) {
 		return
 	}
-	c.voids("permissions.defaultMode is unknown")
+	instead := c.setting("permissions.defaultMode is unknown", `takes it for "default"`)
 	hint := "the modes are " + strings.Join(permissionModes, ", ")
 	if k := nearest(mode.Text, permissionModes); k != "" {
 		hint = "is " + k + " meant?"
 	}
-	c.add(Error, mode.Pos, pointer(path, "defaultMode"), "permission-mode", fmt.Sprintf("the host %s knows no permission mode %s", NewestClient, show(mode)), hint+"; "+voidHint)
+	c.add(Error, mode.Pos, pointer(path, "defaultMode"), "permission-mode", fmt.Sprintf("the host %s knows no permission mode %s", NewestClient, show(mode)), hint+"; "+instead)
 }

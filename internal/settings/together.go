@@ -1,32 +1,38 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
 // together looks at what the files are in common. The result does not depend on
 // the order in which they were named: the checkers stand in the order of names.
-func together(all []*checker) {
-	off, only := "", false
+func together(all []*checker, halted string) {
+	off, managedOff, only := "", "", false
 	for _, c := range all {
-		if c.void != "" {
+		switch {
+		case c.void != "":
 			c.off = ""
-			continue
-		}
-		if c.off != "" && off == "" {
-			off = c.off
-		}
-		if c.file.Layer == "managed" && c.root.Get("allowManagedHooksOnly").IsTrue() {
-			only = true
+		case c.managed():
+			managedOff = cmp.Or(managedOff, c.off)
+			v := c.root.Get("allowManagedHooksOnly")
+			only = only || v != nil && v.Kind != 'f' // a value of a wrong type counts as true
+		default:
+			off = cmp.Or(off, c.off)
 		}
 	}
 	for _, c := range all {
-		managed := c.file.Layer == "managed"
+		c.halts = halted != ""
 		switch {
-		case off != "" && (!managed || c.off != ""):
+		case halted != "":
+			c.off = halted
+		case managedOff != "": // the managed files are one to the host
+			c.off = managedOff
+		case c.managed():
+		case off != "":
 			c.off = off
-		case only && !managed:
+		case only:
 			c.off = "managed settings allow managed hooks only"
 		}
 		for _, e := range c.entries {
@@ -36,6 +42,8 @@ func together(all []*checker) {
 	}
 	twice(all)
 }
+
+func (c *checker) managed() bool { return c.file.Layer == "managed" }
 
 // twice finds entries that run the same thing on the same call.
 func twice(all []*checker) {

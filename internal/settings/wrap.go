@@ -15,18 +15,33 @@ var shell = []string{"/bin/sh", "-c"}
 // wrap puts each command entry of others under "hooktrail run". Entries in the
 // background, on events that nobody can hold back by failing, or in another
 // shell are left alone, and so is what is wrapped already.
+//
+// What hooktrail run cannot turn into a block is its own loss: a program that is
+// gone, or killed. So an entry that would block gets onFailure, too, unless its
+// author wrote one. The order of the flags says so to unwrap: JSON has no place
+// for a remark.
 func (d *doc) wrap(o InstallOptions) error {
 	for {
 		e, eventName := d.wrappable()
 		if e == nil {
 			return nil
 		}
-		run := []string{"run", "--on-failure", wrapMode(e, eventName), "--timeout", fmt.Sprintf("%gs", wrapTimeout(e)), "--config", o.Config, "--"}
+		mode, limit := wrapMode(e, eventName), fmt.Sprintf("%gs", wrapTimeout(e))
+		run := []string{"run", "--on-failure", mode, "--timeout", limit, "--config", o.Config, "--"}
+		alone := isGuard(eventName) && e.Get("onFailure") == nil
+		if alone {
+			run = []string{"run", "--timeout", limit, "--on-failure", mode, "--config", o.Config, "--"}
+		}
 		if err := d.wrapEntry(e, run); err != nil {
 			return err
 		}
 		if err := d.setCommand(e.Pos, encode(o.Binary, "", "")); err != nil {
 			return err
+		}
+		if alone {
+			if err := d.addAfter(d.at(e.Pos), "args", `"onFailure": "block"`); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -49,16 +64,21 @@ func (d *doc) wrapEntry(e *Node, run []string) error {
 	if args != nil {
 		return d.splice(args.Pos, args.End, strings.TrimPrefix(text, `"args": `))
 	}
-	sep := ", "
-	for _, m := range e.Members {
-		if m.Value != c {
+	return d.addAfter(e, "command", text)
+}
+
+// addAfter puts a member, written as JSON, into an object right after another.
+func (d *doc) addAfter(n *Node, after, text string) error {
+	v, sep := n.Get(after), ", "
+	for _, m := range n.Members {
+		if m.Value != v {
 			continue
 		}
 		if line, ws := d.before(m.Pos); line {
 			sep = ",\n" + ws
 		}
 	}
-	return d.splice(c.End, c.End, sep+text)
+	return d.splice(v.End, v.End, sep+text)
 }
 
 // ownArgs stands between the command of an entry that had arguments and these.
@@ -148,6 +168,13 @@ func (d *doc) unwrap() error {
 		if e == nil {
 			return nil
 		}
+		if e.Get("args").Items[1].Text == "--timeout" { // the onFailure is ours, see wrap
+			pos := e.Pos
+			if err := d.removeName(e, "onFailure"); err != nil {
+				return err
+			}
+			e = d.at(pos)
+		}
 		items := e.Get("args").Items
 		own, last := d.raw(items[wrapWords]), items[wrapWords].End
 		if len(items) == wrapWords+3 && items[wrapWords].Text == shell[0] && items[wrapWords+1].Text == shell[1] &&
@@ -179,7 +206,10 @@ func (d *doc) wrapped() *Node {
 		for _, g := range m.Value.Items {
 			for _, e := range g.Get("hooks").items() {
 				words, exec := argv(e)
-				if exec && len(words) > wrapWords+1 && isProgram(words[0], d.binaries) && words[1] == "run" && words[2] == "--on-failure" && words[wrapWords] == "--" {
+				if !exec || len(words) <= wrapWords+1 || !isProgram(words[0], d.binaries) || words[1] != "run" || words[wrapWords] != "--" {
+					continue
+				}
+				if words[2] == "--on-failure" || words[2] == "--timeout" && words[4] == "--on-failure" {
 					return e
 				}
 			}
