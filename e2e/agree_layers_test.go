@@ -210,7 +210,8 @@ func agreePlaced(t *testing.T, p placed) string {
 	}
 	const words = "blocking because onFailure is"
 	told, _ := r.result(0, 0)
-	counted, held := r.recorded(t, words), false
+	counted := r.recorded(t, words)
+	var held bool
 	switch p.event {
 	case "PreToolUse":
 		held = !r.made("ran")
