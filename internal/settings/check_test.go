@@ -117,7 +117,6 @@ func TestFindings(t *testing.T) {
 		{"a header with a variable", pre(`{"type":"http","url":"https://h/x","headers":{"Authorization":"Bearer ${TOK}"}}`), "warning header-env " + e + "/headers/Authorization"},
 		{"a header with an allowed variable", pre(`{"type":"http","url":"https://h/x","headers":{"Authorization":"Bearer $TOK"},"allowedEnvVars":["TOK"]}`), ""},
 		{"another tool's key for failures", pre(`{"type":"command","command":"x","fail_mode":"closed"}`), "warning unknown-key " + e + "/fail_mode"},
-		{"an event with its tool", `{"hooks":{"PreToolUse:Bash":[]}}`, "error event-misspelt /hooks/PreToolUse:Bash"},
 		{"UTF-16 without a mark", "{\x00}\x00", "error json-syntax "},
 		{"front matter", "---\nname: x\nhooks:\n---\n", "error json-syntax "},
 		{"OpenCode", `{"experimental":{"hook":{"file_edited":{}}}}`, "warning foreign-file /experimental"},
@@ -134,6 +133,22 @@ func TestFindings(t *testing.T) {
 				require.NotEmpty(t, f.Message)
 			}
 		})
+	}
+}
+
+// TestAnEventWithWhatItIsLimitedTo: guides teach such names; the hint says where
+// each part belongs.
+func TestAnEventWithWhatItIsLimitedTo(t *testing.T) {
+	for name, matcher := range map[string]string{
+		"PostToolUse:Write": "Write", "PostToolUse(Write)": "Write", "PostToolUse[Write]": "Write", "PostToolUse.Write": "Write", "PostToolUse/Write": "Write", "PostToolUse Write": "Write", "PostToolUse:": "",
+	} {
+		r := Check([]File{{Name: "f", Bytes: []byte(on(name, `{"type":"command","command":"x"}`))}}, Options{})
+		require.Equal(t, "event-misspelt", r.Findings[0].Code, name)
+		want := "the event is PostToolUse"
+		if matcher != "" {
+			want += `, and what it is limited to stands on the group: "matcher": "` + matcher + `"`
+		}
+		require.Equal(t, want, r.Findings[0].Hint, name)
 	}
 }
 

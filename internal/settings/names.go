@@ -21,9 +21,6 @@ func meantEvent(name string) string {
 			return k
 		}
 	}
-	if i := strings.IndexAny(name, ":(/[."); i > 0 && slices.Contains(known, name[:i]) {
-		return name[:i] // with the tool that belongs into the matcher
-	}
 	switch flat {
 	case "pretool":
 		return "PreToolUse"
@@ -43,11 +40,11 @@ func meantEvent(name string) string {
 // qualified takes a name apart that some guides teach: an event and what it is
 // to be limited to, such as "PostToolUse:Write" or "PreToolUse(Bash)".
 func qualified(name string) (eventName, matcher string) {
-	i := strings.IndexAny(name, ":(./ ")
+	i := strings.IndexAny(name, ":([./ ")
 	if i < 0 || !slices.Contains(event.Known(), name[:i]) {
 		return "", ""
 	}
-	return name[:i], strings.Trim(name[i:], ":()./ ")
+	return name[:i], strings.Trim(name[i:], ":()[]./ ")
 }
 
 // synonyms are the words that other tools and older guides use.
