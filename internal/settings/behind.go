@@ -9,9 +9,9 @@ import (
 // A started is a program that an entry starts, itself or through another one.
 type started struct {
 	words  []string
-	shell  bool   // a shell reads them, so its own words are no programs
-	lookup bool   // names without a path are looked up on the PATH that is known
-	by     string // what starts it; empty when the host or its shell does
+	shell  bool // a shell reads them, so its own words are no programs
+	lookup bool // names without a path are looked up on the PATH that is known
+	held   bool // it runs below hooktrail run, which sees it fail
 }
 
 // starts follows a command line through the programs that only start another
@@ -59,7 +59,7 @@ func (s *started) assigned() {
 // such program or when that cannot be told.
 func (s *started) behind() (next started, ok bool) {
 	base := strings.TrimSuffix(filepath.Base(s.words[0]), ".exe")
-	next = started{lookup: s.lookup, by: base}
+	next = started{lookup: s.lookup, held: s.held}
 	switch base {
 	case "timeout", "gtimeout":
 		next.words, ok = operands(s.words[1:], "sk", "signal kill-after", "v", "foreground preserve-status verbose", 1)
@@ -82,7 +82,7 @@ func (s *started) behind() (next started, ok bool) {
 	case "hooktrail":
 		i := slices.Index(s.words, "--")
 		if ok = i > 1 && s.words[1] == "run"; ok {
-			next.words = s.words[i+1:]
+			next.words, next.held = s.words[i+1:], true
 		}
 	default:
 		var script string

@@ -148,9 +148,9 @@ func (c *checker) runnable(e *entry, words []string, at *Node, path string, exec
 		case i == 0 && !exec && c.split(name, at, path):
 			return
 		default:
-			c.file1(e, name, s.by, at, path)
+			c.file1(e, name, s.held, at, path)
 		}
-		c.script(e, s.words, at, path)
+		c.script(e, s, at, path)
 	}
 }
 
@@ -163,13 +163,13 @@ func (c *checker) split(name string, at *Node, path string) bool {
 	return full != ""
 }
 
-// file1 looks at one file that is to be executed; by names the program that
-// does it.
-func (c *checker) file1(e *entry, name, by string, at *Node, path string) {
+// file1 looks at one file that is to be executed, held below hooktrail run or
+// not.
+func (c *checker) file1(e *entry, name string, held bool, at *Node, path string) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook cannot start%s", name, reading(err), unstarted(e.Event, by)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook cannot start%s", name, reading(err), unstarted(e.Event, held)), "")
 	case info.IsDir():
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
 	case info.Mode()&0o111 == 0:

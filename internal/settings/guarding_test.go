@@ -137,6 +137,28 @@ func TestWhatAMissingProgramComesTo(t *testing.T) {
 	}
 }
 
+// TestWhatAMissingProgramComesToBelowRun: whatever stands between, hooktrail run
+// sees the failure, so nothing is said of a call that runs.
+func TestWhatAMissingProgramComesToBelowRun(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"hooktrail", "timeout", "sh", "python3"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o700))
+	}
+	const failure = "; hooktrail run takes that for a failure"
+	for command, want := range map[string]string{
+		"none": failure, "/none/x.sh": failure, "timeout 5 /none/x.sh": failure, "sh -c 'timeout 5 none'": failure, "sh /none/x.sh": "; hooktrail run takes the interpreter's exit status",
+		"python3 /none/x.py": "; hooktrail run takes the interpreter's exit status for a block (2) or a failure",
+	} {
+		q, _ := json.Marshal("hooktrail run -- " + command)
+		r := Check([]File{{Name: "f", Bytes: []byte(pre(`{"type":"command","command":` + string(q) + `}`))}}, Options{Path: dir})
+		require.Len(t, r.Findings, 1, command)
+		require.Equal(t, "command-missing", r.Findings[0].Code)
+		require.Contains(t, r.Findings[0].Message, want, command)
+		require.NotContains(t, r.Findings[0].Message, "run it", command)
+		require.NotContains(t, r.Findings[0].Message, "lets", command)
+	}
+}
+
 // TestADeadHookFailsNeitherWay: of a hook that never runs, nothing is said of its
 // failing.
 func TestADeadHookFailsNeitherWay(t *testing.T) {

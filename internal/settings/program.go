@@ -48,12 +48,13 @@ func (c *checker) bare(e *entry, name string, s started, at *Node, path string) 
 	if !resolved(name) || strings.HasPrefix(name, "-") || !s.lookup || s.shell && slices.Contains(shellWords(), name) || c.found(name) {
 		return
 	}
-	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start%s", name, unstarted(e.Event, s.by)),
+	c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("there is no program %.80q on PATH on this machine, so the hook cannot start%s", name, unstarted(e.Event, s.held)),
 		"install it, or name it by its absolute path")
 }
 
 // script looks for the file that an interpreter is to run.
-func (c *checker) script(e *entry, words []string, at *Node, path string) {
+func (c *checker) script(e *entry, s started, at *Node, path string) {
+	words := s.words
 	base := strings.TrimRight(filepath.Base(words[0]), "0123456789.")
 	if !interpreter(base) {
 		return
@@ -68,7 +69,7 @@ func (c *checker) script(e *entry, words []string, at *Node, path string) {
 	}
 	switch info, err := os.Stat(name); {
 	case err != nil && !foundBy(base, name):
-		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start%s", name, reading(err), brokenScript(e.Event)), "")
+		c.add(Warning, at.Pos, path, "command-missing", fmt.Sprintf("%s: %s on this machine, so the hook fails at its start%s", name, reading(err), brokenScript(e.Event, s.held)), "")
 	case err == nil && info.IsDir() && isShell(base):
 		c.add(Warning, at.Pos, path, "command-missing", name+" is a folder", "")
 	case err == nil && isShell(base) && crlf(name):
@@ -108,10 +109,10 @@ func interpreter(base string) bool {
 
 // unstarted says what comes of a hook that cannot start. Only before a call is
 // there something that then goes through unguarded, and hooktrail run holds it
-// back. By is what starts the hook, empty for the host.
-func unstarted(eventName, by string) string {
-	if by == "hooktrail" {
-		return `; hooktrail run takes that for a failure`
+// back: held.
+func unstarted(eventName string, held bool) string {
+	if held {
+		return "; hooktrail run takes that for a failure"
 	}
 	switch eventName {
 	case event.PreToolUse:
@@ -124,11 +125,15 @@ func unstarted(eventName, by string) string {
 }
 
 // brokenScript says what comes of a hook whose interpreter does not find its
-// script. Python ends with exit status 2 then, which a host takes for a block.
-func brokenScript(eventName string) string {
+// script. Python ends with exit status 2 then, which a host takes for a block,
+// and so does hooktrail run.
+func brokenScript(eventName string, held bool) string {
 	var does string
 	switch eventName {
 	case event.PreToolUse:
+		if held {
+			return "; hooktrail run takes the interpreter's exit status for a block (2) or a failure"
+		}
 		return `; by the interpreter's exit status the host blocks every call (2) or, without onFailure "block", lets it run`
 	case "UserPromptSubmit":
 		does = "drops every prompt"
@@ -139,7 +144,7 @@ func brokenScript(eventName string) string {
 	case "ConfigChange":
 		does = "refuses every change"
 	default:
-		return unstarted(eventName, "")
+		return unstarted(eventName, held)
 	}
 	return fmt.Sprintf("; by the interpreter's exit status the host %s (2) or goes on without it", does)
 }
