@@ -68,11 +68,14 @@ func TestAnAnswerThatMayBeLost(t *testing.T) {
 // TestSettingsThatCannotBeReadInTime: a configuration on a file system that hangs
 // must not hang the host.
 func TestSettingsThatCannotBeReadInTime(t *testing.T) {
-	for _, args := range [][]string{{"hook"}, {"run", "--log", "", "--", "true"}} {
-		t.Run(args[0], func(t *testing.T) {
+	for _, tt := range []struct{ command, limit string }{
+		{"hook", "5s"}, {"run -- true", "5s"}, {"run --timeout 100ms -- true", "100ms"}, // the host waits a little longer only
+	} {
+		t.Run(tt.command, func(t *testing.T) {
 			t.Parallel()
 			log := filepath.Join(t.TempDir(), "a.jsonl")
-			args := append([]string{args[0], "--log", log}, args[min(len(args), 3):]...)
+			args := strings.Fields(tt.command)
+			args = append([]string{args[0], "--log", log}, args[1:]...)
 			var out, said bytes.Buffer
 			s := &Stdio{
 				In:  strings.NewReader(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`),
@@ -81,7 +84,7 @@ func TestSettingsThatCannotBeReadInTime(t *testing.T) {
 			}
 			require.Equal(t, 2, Main(context.Background(), args, s))
 			require.Contains(t, out.String(), `"permissionDecision":"deny"`)
-			require.Contains(t, out.String(), "it took more than 5s")
+			require.Contains(t, out.String(), "it took more than "+tt.limit)
 			b, err := os.ReadFile(log)
 			require.NoError(t, err)
 			require.Contains(t, string(b), `"decision":"blocked","reason":"config_invalid"`)

@@ -62,7 +62,7 @@ func setUp(s *Stdio, c common, fault error) (*hook.Hook, *settings) {
 	})
 	if !ok {
 		b.set = &settings{Log: c.log}
-		b.h = newHook(s, b.set, errors.Join(fault, errSlow))
+		b.h = newHook(s, b.set, errors.Join(fault, tooSlow(setUpTimeout)))
 	}
 	return b.h, b.set
 }
@@ -75,7 +75,9 @@ const (
 	providerTimeout = 3 * time.Second
 )
 
-var errSlow = reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("read configuration: it took more than %v", setUpTimeout), nil)
+func tooSlow(limit time.Duration) error {
+	return reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("read configuration: it took more than %v", limit), nil)
+}
 
 // within returns what f makes, unless that takes longer than d. A panic of f is
 // the caller's.

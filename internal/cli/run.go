@@ -63,13 +63,14 @@ func runRun(ctx context.Context, s *Stdio, args []string) (status int) {
 }
 
 // setUp reads the settings and the list of hooks, and builds the flow. See setUp of
-// hook.
+// hook. The host may wait for less than setUpTimeout: --timeout lies below.
 func (f *runFlags) setUp(s *Stdio, start time.Time, interrupt <-chan struct{}, fault error) (*hook.Hook, *settings) {
 	type built struct {
 		h   *hook.Hook
 		set *settings
 	}
-	b, ok := within(setUpTimeout, func() built {
+	limit := min(setUpTimeout, f.timeout)
+	b, ok := within(limit, func() built {
 		set, bad := f.load(s)
 		var hooks []hook.Wrapped
 		fault := errors.Join(fault, bad)
@@ -80,7 +81,7 @@ func (f *runFlags) setUp(s *Stdio, start time.Time, interrupt <-chan struct{}, f
 	})
 	if !ok {
 		b.set = &settings{Log: f.log}
-		b.h = f.flow(s, b.set, start, interrupt, nil, errors.Join(fault, errSlow))
+		b.h = f.flow(s, b.set, start, interrupt, nil, errors.Join(fault, tooSlow(limit)))
 	}
 	return b.h, b.set
 }
