@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -134,7 +135,7 @@ func configPath(s *Stdio, guard string) (string, error) {
 	if guard != "" {
 		return filepath.Abs(guard)
 	}
-	if c := first(s.Getenv("HOOKTRAIL_CONFIG"), s.Getenv("ZERTO_REWIND_CONFIG")); c != "" {
+	if c := cmp.Or(s.Getenv("HOOKTRAIL_CONFIG"), s.Getenv("ZERTO_REWIND_CONFIG")); c != "" {
 		return filepath.Abs(c)
 	}
 	if dir := s.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {

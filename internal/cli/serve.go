@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,9 +52,9 @@ func runServe(ctx context.Context, s *Stdio, args []string) int {
 		return serveFailed(s, err)
 	}
 	f.apply(&set)
-	set.Serve.Listen, set.Serve.Socket = first(*listen, set.Serve.Listen), first(*socket, set.Serve.Socket)
-	set.Serve.TokenFile = first(*tokenFile, set.Serve.TokenFile, filepath.Join(filepath.Dir(set.Log), "serve.token"))
-	set.Serve.Metrics = first(*metricsOn, set.Serve.Metrics)
+	set.Serve.Listen, set.Serve.Socket = cmp.Or(*listen, set.Serve.Listen), cmp.Or(*socket, set.Serve.Socket)
+	set.Serve.TokenFile = cmp.Or(*tokenFile, set.Serve.TokenFile, filepath.Join(filepath.Dir(set.Log), "serve.token"))
+	set.Serve.Metrics = cmp.Or(*metricsOn, set.Serve.Metrics)
 
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -99,7 +100,7 @@ type service struct {
 // startNATS starts the embedded server and makes the stream.
 func (w *service) startNATS(ctx context.Context, dir, listen string) error {
 	beside := filepath.Dir(w.set.Log)
-	o := natsd.Options{Dir: first(dir, filepath.Join(beside, "nats")), Listen: listen}
+	o := natsd.Options{Dir: cmp.Or(dir, filepath.Join(beside, "nats")), Listen: listen}
 	if listen != "" {
 		w.natsToken = filepath.Join(beside, "nats.token")
 		token, _, err := serve.Token(w.natsToken)

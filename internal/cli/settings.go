@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -63,7 +64,7 @@ func (c *common) load(s *Stdio) (settings, error) {
 			return ""
 		}
 	} else {
-		path = first(env("HOOKTRAIL_CONFIG"), env("ZERTO_REWIND_CONFIG"))
+		path = cmp.Or(env("HOOKTRAIL_CONFIG"), env("ZERTO_REWIND_CONFIG"))
 	}
 	var (
 		out settings
@@ -75,7 +76,7 @@ func (c *common) load(s *Stdio) (settings, error) {
 	if e := out.fromEnvironment(env); err == nil {
 		err = e
 	}
-	out.Log = first(c.log, env("HOOKTRAIL_LOG"), env("ZERTO_HOOK_LOG"), out.Audit.Log, defaultLog(env))
+	out.Log = cmp.Or(c.log, env("HOOKTRAIL_LOG"), env("ZERTO_HOOK_LOG"), out.Audit.Log, defaultLog(env))
 	if out.Log != "" {
 		if abs, e := filepath.Abs(out.Log); e == nil {
 			out.Log = abs
@@ -135,13 +136,4 @@ func (s *settings) open(io *Stdio) (*audit.Log, error) {
 		Path: s.Log, LockTimeout: time.Duration(s.Audit.LockTimeout), RotateBytes: s.Audit.RotateBytes,
 		KeepFiles: s.Audit.KeepFiles, KeyFile: s.Audit.KeyFile, Product: "hooktrail/" + Version, Now: io.Now,
 	})
-}
-
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -46,9 +47,9 @@ func (f *shipFlags) register(fs *flag.FlagSet) {
 // apply puts the flags over the settings.
 func (f *shipFlags) apply(set *settings) {
 	n := &set.NATS
-	n.URL, n.CursorFile = first(f.url, n.URL), first(f.cursor, n.CursorFile)
-	n.Stream, n.Subject = first(f.stream, n.Stream), first(f.subject, n.Subject)
-	n.CredsFile, n.TokenFile = first(f.creds, n.CredsFile), first(f.token, n.TokenFile)
+	n.URL, n.CursorFile = cmp.Or(f.url, n.URL), cmp.Or(f.cursor, n.CursorFile)
+	n.Stream, n.Subject = cmp.Or(f.stream, n.Stream), cmp.Or(f.subject, n.Subject)
+	n.CredsFile, n.TokenFile = cmp.Or(f.creds, n.CredsFile), cmp.Or(f.token, n.TokenFile)
 }
 
 // shipOptions makes the options of shipping from the settings. Notes go into the

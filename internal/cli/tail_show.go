@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,7 +65,7 @@ func (f *tailFlags) show(s *Stdio, line []byte) error {
 // prettyEvent is one event in one line, for people.
 func (s *Stdio) prettyEvent(e gjson.Result) string {
 	get := func(name string) string { return e.Get(name).String() }
-	what := or(get("command"), get("target"))
+	what := cmp.Or(get("command"), get("target"))
 	parts := []string{get("time")}
 	if t := parts[0]; len(t) > 19 {
 		parts[0] = t[:19]
