@@ -13,9 +13,9 @@ import (
 )
 
 const doctorAbout = `
-Prove that hooktrail stands before tool calls and works: feed events through the
-installed command line, look at the log, the configuration, the host's version
-and the settings around it. Each line says what to do.
+Prove that hooktrail stands before tool calls and works: give events to the
+installed command line or URL, look at the log, the configuration, the host's
+version and the settings around it. Each line says what to do.
 
 Exit status: 0 all well (warnings included, unless --strict), 1 something failed.`
 

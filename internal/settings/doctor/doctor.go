@@ -3,8 +3,9 @@
 // package must not know (the pipeline, the checkpoint provider) are handed in
 // as probes.
 //
-// Nothing is changed, but for two events that are really fed through the
-// installed command line and recorded as every event is.
+// Nothing is changed, but for two events that are really given to the installed
+// entry, a command line or a URL, and recorded as every event is. What a probe
+// changes is its own affair.
 package doctor
 
 import (

@@ -225,6 +225,8 @@ func TestFilledIn(t *testing.T) {
 	require.Empty(t, missing)
 	_, missing = filledIn("$C", []string{"C"}, env)
 	require.Equal(t, "C", missing)
+	_, missing = filledIn("$A", []string{"A"}, append(env, "A="))
+	require.Equal(t, "A", missing, "the last one counts")
 }
 
 func TestRoom(t *testing.T) {

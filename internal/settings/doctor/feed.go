@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +56,11 @@ func (e ours) feed(ctx context.Context, o Options) []Check {
 		all = append(all, Check{"answer", OK, fmt.Sprintf("a harmless event is answered in %v", took), ""}, e.recorded(o))
 	}
 	if got, err = give(ctx, o, []byte(`{"hook_event_name":`)); err != nil || !got.blocks {
-		return append(all, Check{"fails closed", Failed, fmt.Sprintf("a broken event is not blocked (%s, %v)", or(got.strange, "it was let through"), err), "is this program hooktrail?"})
+		why := cmp.Or(got.strange, "it was let through")
+		if err != nil {
+			why = err.Error()
+		}
+		return append(all, Check{"fails closed", Failed, "a broken event is not blocked: " + why, "is this program hooktrail?"})
 	}
 	return append(all, Check{"fails closed", OK, "a broken event is blocked", ""})
 }
@@ -106,11 +111,4 @@ func oneLine(b []byte) string {
 		s = string(r[:199]) + "…"
 	}
 	return s
-}
-
-func or(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,7 +30,7 @@ func (e ours) post(ctx context.Context, o Options, event []byte) (outcome, error
 		}
 		req.Header.Set(name, value)
 	}
-	client := http.Client{Timeout: feedLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
@@ -42,7 +41,7 @@ func (e ours) post(ctx context.Context, o Options, event []byte) (outcome, error
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil {
 		return outcome{}, fmt.Errorf("the answer of %s breaks off: %w", e.own.URL, err)
 	}
 	got := outcome{answer: body, said: oneLine(body), blocks: denies(body)}
@@ -60,7 +59,10 @@ func filledIn(value string, allowed, env []string) (filled, missing string) {
 			return ""
 		}
 		for _, v := range slices.Backward(env) {
-			if text, ok := strings.CutPrefix(v, name+"="); ok && text != "" {
+			if text, ok := strings.CutPrefix(v, name+"="); ok {
+				if text == "" {
+					missing = name
+				}
 				return text
 			}
 		}
