@@ -44,8 +44,8 @@ func runExport(ctx context.Context, s *Stdio, args []string) int {
 	if x.where, err = conditions(*where); err != nil {
 		return s.fail("export", "%v", err)
 	}
-	if *since > 0 {
-		x.from = s.Now().Add(-*since)
+	if x.from, err = s.ago(*since); err != nil {
+		return s.fail("export", "--since: %v", err)
 	}
 	files, err := c.source(s, false, fl.Args()).names()
 	if err != nil {

@@ -28,6 +28,7 @@ func TestExportStatus(t *testing.T) {
 		{"half a line at the end", logLine + "\n" + logLine[:50], "--format cef -", 1, 1, "hooktrail export: -:2: the line is no event: is not strict JSON"},
 		{"a line without an end", strings.Repeat("x", 1<<20) + "\n" + logLine + "\n", "--format cef -", 1, 1, "-:1: the line is no event: it has more than 16384 bytes"},
 		{"control characters of a broken line stay escaped", "\x1b[31m\n", "--format ecs -", 1, 0, "-:1: the line is no event"},
+		{"a time to come", logLine, "--format ecs --since -5h -", 2, 0, "in the future"},
 		{"no format", "", "-", 2, 0, "ecs, ocsf, otlp and cef"},
 		{"no such flag", "", "--format ecs --what -", 2, 0, "-what"},
 		{"no such file", "", "--format ecs none.jsonl", 2, 0, "none.jsonl"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -53,12 +54,9 @@ func runReport(ctx context.Context, s *Stdio, args []string) int {
 	if name == "" && *since == 0 && fl.NArg() == 0 {
 		*since = 24 * time.Hour
 	}
-	var from time.Time
-	if *since < 0 {
-		return s.fail("report", "--since %v lies in the future", *since)
-	}
-	if *since > 0 {
-		from = s.Now().Add(-*since)
+	from, err := s.ago(*since)
+	if err != nil {
+		return s.fail("report", "--since: %v", err)
 	}
 	totals, err := c.source(s, *nats, fl.Args()).each(ctx, from, name != "integrity", run.Add)
 	if err != nil {
@@ -115,7 +113,7 @@ const maxCell = 60
 
 // table prints sections for people.
 func (s *Stdio) table(sections []report.Section, t report.Totals) error {
-	s.printf("%d events, %s to %s\n", t.Events, or(t.First, "-"), or(t.Last, "-"))
+	s.printf("%d events, %s to %s\n", t.Events, cmp.Or(t.First, "-"), cmp.Or(t.Last, "-"))
 	for _, sec := range sections {
 		s.printf("\n%s\n", s.bold(printable(sec.Title)))
 		if len(sec.Rows) == 0 {
@@ -159,7 +157,7 @@ func tableCell(v string) string {
 	if utf8.RuneCountInString(v) > maxCell {
 		v = string([]rune(v)[:maxCell-1]) + "…"
 	}
-	return or(v, "-")
+	return cmp.Or(v, "-")
 }
 
 func (s *Stdio) bold(text string) string {
@@ -235,11 +233,4 @@ func reportCSV(s *Stdio, sections []report.Section) error {
 func isNumber(v string) bool {
 	_, err := strconv.ParseFloat(v, 64)
 	return err == nil
-}
-
-func or(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

@@ -12,7 +12,7 @@ import (
 	"hooktrail/internal/ship"
 )
 
-// A source is where report and explain take their events from.
+// A source is where report, explain and export take their events from.
 type source struct {
 	s     *Stdio
 	c     *common
@@ -48,6 +48,18 @@ func (src source) each(ctx context.Context, since time.Time, once bool, fn func(
 	return report.EachOf(since, fn, func(line func([]byte)) error {
 		return readStream(ctx, src.s, &set, t, func(event []byte) error { line(event); return nil })
 	})
+}
+
+// ago returns the time before which events are left out: d back from now, or the
+// zero time, which leaves out none, when d is 0.
+func (s *Stdio) ago(d time.Duration) (time.Time, error) {
+	switch {
+	case d < 0:
+		return time.Time{}, fmt.Errorf("%v ago lies in the future", d)
+	case d == 0:
+		return time.Time{}, nil
+	}
+	return s.Now().Add(-d), nil
 }
 
 // names returns the named files, or those of the log.
