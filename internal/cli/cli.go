@@ -150,8 +150,9 @@ func newFlags(s *Stdio, name, synopsis, about string) *flag.FlagSet {
 	return fs
 }
 
-// parse parses args; flags may stand behind other words. When it returns false, the command ends with the status:
-// 0 for -h, whose text goes to standard output, 2 for wrong usage.
+// parse parses args; flags may stand behind other words. When it returns false,
+// the command ends with the status: 0 for -h, whose text goes to standard output,
+// 2 for wrong usage.
 func parse(s *Stdio, fs *flag.FlagSet, args []string) (status int, ok bool) {
 	for _, a := range args {
 		if a == "--" {
