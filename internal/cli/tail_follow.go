@@ -181,10 +181,10 @@ func (fo *follower) marked(f io.ReaderAt) bool {
 // the last look and the cut.
 func (fo *follower) copied() error {
 	names, err := audit.Files(fo.path)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, name := range names[:len(names)-1] {
+	for _, name := range names { // the cut file itself no longer has the mark
 		file, err := openRegular(name)
 		if err != nil {
 			continue // gone, or not ours to read
