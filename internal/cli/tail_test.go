@@ -131,7 +131,14 @@ func TestFollow(t *testing.T) {
 		}},
 		{"cut after it was copied", func(f *followed) { f.add(1, 5); f.look(); f.copytruncate(".1"); f.add(6, 9) }},
 		{"cut after it was copied, with lines in between", func(f *followed) { f.add(1, 3); f.look(); f.add(4, 5); f.copytruncate(".1"); f.add(6, 9) }},
-		{"cut after it was copied, and still empty", func(f *followed) { f.add(1, 3); f.look(); f.add(4, 5); f.copytruncate(".1"); f.look(); f.add(6, 9) }},
+		{"cut after it was copied, and still empty", func(f *followed) {
+			f.add(1, 3)
+			f.look()
+			f.add(4, 5)
+			f.copytruncate(".1")
+			f.look()
+			f.add(6, 9)
+		}},
 		{"cut, and removed at once", func(f *followed) {
 			f.add(1, 5)
 			f.look()
