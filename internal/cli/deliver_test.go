@@ -69,13 +69,14 @@ func TestAnAnswerThatMayBeLost(t *testing.T) {
 // must not hang the host.
 func TestSettingsThatCannotBeReadInTime(t *testing.T) {
 	for _, tt := range []struct{ command, limit string }{
-		{"hook", "5s"}, {"run -- true", "5s"}, {"run --timeout 100ms -- true", "100ms"}, // the host waits a little longer only
+		{"hook --log LOG", "5s"}, {"run --log LOG -- true", "5s"}, {"hook", "5s"},
+		{"run --log LOG --timeout 1s -- true", "1s"}, // the host waits a little longer only
+		{"run --log LOG --timeout 1ns -- true", "500ms"},
 	} {
 		t.Run(tt.command, func(t *testing.T) {
 			t.Parallel()
 			log := filepath.Join(t.TempDir(), "a.jsonl")
-			args := strings.Fields(tt.command)
-			args = append([]string{args[0], "--log", log}, args[1:]...)
+			args := strings.Fields(strings.Replace(tt.command, "LOG", log, 1))
 			var out, said bytes.Buffer
 			s := &Stdio{
 				In:  strings.NewReader(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`),
@@ -85,6 +86,9 @@ func TestSettingsThatCannotBeReadInTime(t *testing.T) {
 			require.Equal(t, 2, Main(context.Background(), args, s))
 			require.Contains(t, out.String(), `"permissionDecision":"deny"`)
 			require.Contains(t, out.String(), "it took more than "+tt.limit)
+			if args[0] == tt.command {
+				return // no log is named, and which it is cannot be known
+			}
 			b, err := os.ReadFile(log)
 			require.NoError(t, err)
 			require.Contains(t, string(b), `"decision":"blocked","reason":"config_invalid"`)

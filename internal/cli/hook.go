@@ -61,22 +61,25 @@ func setUp(s *Stdio, c common, fault error) (*hook.Hook, *settings) {
 		return built{newHook(s, &set, errors.Join(fault, bad)), &set}
 	})
 	if !ok {
-		b.set = &settings{Log: c.log}
-		b.h = newHook(s, b.set, errors.Join(fault, tooSlow(setUpTimeout)))
+		b.set = unread(c, setUpTimeout)
+		b.h = newHook(s, b.set, errors.Join(fault, b.set.unread))
 	}
 	return b.h, b.set
 }
 
 // setUpTimeout bounds the reading of small files, and providerTimeout that of the
 // provider's among them: it is over first, so that the log which the configuration
-// names has the event.
+// names has the event. setUpLeast is what a busy machine needs without any fault.
 const (
 	setUpTimeout    = 5 * time.Second
+	setUpLeast      = time.Second / 2
 	providerTimeout = 3 * time.Second
 )
 
-func tooSlow(limit time.Duration) error {
-	return reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("read configuration: it took more than %v", limit), nil)
+// unread are the settings when they could not be read within a limit: only the
+// command line's are known.
+func unread(c common, limit time.Duration) *settings {
+	return &settings{Log: c.log, unread: reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("read configuration: it took more than %v", limit), nil)}
 }
 
 // within returns what f makes, unless that takes longer than d. A panic of f is

@@ -69,7 +69,7 @@ func (f *runFlags) setUp(s *Stdio, start time.Time, interrupt <-chan struct{}, f
 		h   *hook.Hook
 		set *settings
 	}
-	limit := min(setUpTimeout, f.timeout)
+	limit := max(min(setUpTimeout, f.timeout), setUpLeast)
 	b, ok := within(limit, func() built {
 		set, bad := f.load(s)
 		var hooks []hook.Wrapped
@@ -80,8 +80,8 @@ func (f *runFlags) setUp(s *Stdio, start time.Time, interrupt <-chan struct{}, f
 		return built{f.flow(s, &set, start, interrupt, hooks, fault), &set}
 	})
 	if !ok {
-		b.set = &settings{Log: f.log}
-		b.h = f.flow(s, b.set, start, interrupt, nil, errors.Join(fault, tooSlow(limit)))
+		b.set = unread(f.common, limit)
+		b.h = f.flow(s, b.set, start, interrupt, nil, errors.Join(fault, b.set.unread))
 	}
 	return b.h, b.set
 }

@@ -45,6 +45,8 @@ type settings struct {
 
 	// Log is the path of the audit log; empty if none could be found out.
 	Log string
+
+	unread error // why the rest is not known; nil when it is
 }
 
 // load makes the settings. With an error, which has code ConfigInvalid, the
@@ -130,7 +132,7 @@ func defaultLog(env func(string) string) string {
 // open returns the log that the settings describe.
 func (s *settings) open(io *Stdio) (*audit.Log, error) {
 	if s.Log == "" {
-		return nil, reason.Wrap(reason.AuditUnavailable, "the audit log has no place: set --log or HOME", nil)
+		return nil, reason.Wrap(reason.AuditUnavailable, "the audit log has no place: set --log or HOME", s.unread)
 	}
 	return audit.New(audit.Options{
 		Path: s.Log, LockTimeout: time.Duration(s.Audit.LockTimeout), RotateBytes: s.Audit.RotateBytes,
