@@ -303,9 +303,14 @@ func TestNamesThatDifferInCase(t *testing.T) {
 		})
 	}
 	// What is forbidden stays forbidden.
-	g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"deny","when":{"path":"a","exists":true}}]}}`), nil)
-	require.NoError(t, err)
-	require.Equal(t, answer.Deny, g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"a":1,"A":2}`)}).Decision)
+	for _, forbids := range []string{
+		`"rules":[{"tools":["t"],"class":"deny","when":{"path":"a","exists":true}}]`,
+		`"unlisted":"deny","rules":[{"tools":["t"],"class":"readOnly","when":{"path":"a","equals":9}}]`,
+	} {
+		g, err := New(parse(t, `{"guard":{`+forbids+`}}`), nil)
+		require.NoError(t, err)
+		require.Equal(t, answer.Deny, g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"a":1,"A":2}`)}).Decision, forbids)
+	}
 }
 
 // TestASiteThatCannotBeOne: it goes into requests and messages like a machine's name.
