@@ -345,6 +345,10 @@ func TestAConditionThatLetsThrough(t *testing.T) {
 		{"a number as a string", `"path":"a","equals":1`, `{"a":"1"}`, false, true},
 		{"not there", `"path":"a","exists":false`, `{}`, true, true},
 		{"there", `"path":"a","exists":true`, `{"a":0}`, true, true},
+		{"there in each element", `"path":"ops.#.dry","exists":true`, `{"ops":[{"dry":1},{"dry":1}]}`, true, true},
+		{"there in one element", `"path":"ops.#.dry","exists":true`, `{"ops":[{"dry":1},{"stop":1}]}`, false, true},
+		{"there in no element", `"path":"ops.#.dry","exists":true`, `{"ops":[]}`, false, true},
+		{"not there in one element", `"path":"ops.#.force","exists":false`, `{"ops":[{"list":1},{"force":1}]}`, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for class, want := range map[string]bool{"readOnly": tt.reads, "deny": tt.changes} {
