@@ -88,7 +88,7 @@ func literal(v any) string {
 	}
 }
 
-// twin is that of the arguments that name machines.
+// twin finds a second spelling of an argument that names machines or their site.
 func (r *rule) twin(input []byte) string {
 	for _, v := range r.vms {
 		if why := twin(input, v.full); why != "" {
