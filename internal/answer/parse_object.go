@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -355,7 +356,7 @@ func typeFault(o members, name, kinds string) string {
 func lookalike(o members, known []string) string {
 	for _, n := range o.names {
 		for _, k := range known {
-			if n != k && flatten(n) == flatten(k) {
+			if n != k && meant(n, k) {
 				return fmt.Sprintf("the name %q is not %q", short(n), k)
 			}
 		}
@@ -363,8 +364,18 @@ func lookalike(o members, known []string) string {
 	return ""
 }
 
-func flatten(s string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s))
+// meant tells whether a name is the other one but for case, "_" and "-". It makes
+// no copies: an answer can hold a million names.
+func meant(name, known string) bool {
+	for _, k := range known {
+		name = strings.TrimLeft(name, "_-")
+		n, size := utf8.DecodeRuneInString(name)
+		if !strings.EqualFold(string(n), string(k)) {
+			return false
+		}
+		name = name[size:]
+	}
+	return strings.TrimLeft(name, "_-") == ""
 }
 
 func short(s string) string {
