@@ -246,7 +246,7 @@ func (c *Child) accepted(o members) Said {
 
 func (c *Child) clean(o members, name string) string {
 	s, _ := o.text(name)
-	return c.Clean(s[:min(len(s), maxCleaned)])
+	return c.Clean(s)
 }
 
 // The names that hosts know, at the top and in hookSpecificOutput. Names that
