@@ -76,6 +76,35 @@ func throughHooks(t *testing.T, transcript, batch string) []*audit.Event {
 	return all
 }
 
+// TestABatchSpeaksWhereNoTranscriptDoes: the sentence of a call that nobody
+// allowed does not say why it was asked about. It is left to the transcript, and
+// counts where there is none.
+func TestABatchSpeaksWhereNoTranscriptDoes(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.jsonl")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	batch := map[string]any{"tool_calls": []any{map[string]any{"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": map[string]any{"command": "ls"},
+		"tool_response": "Claude requested permissions to use Bash, but you haven't granted it yet."}}}
+	for _, tt := range []struct {
+		name string
+		off  bool
+		path string
+		want int
+	}{
+		{"a transcript", false, path, 0}, {"no transcript wanted", true, path, 1}, {"no transcript named", false, "", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ob := New(Options{StateDir: filepath.Join(t.TempDir(), "state"), Now: fixedNow, Budget: 5 * time.Second, NoTranscript: tt.off})
+			events, commit := ob.Observe(t.Context(), hookEvent(t, "PostToolBatch", tt.path, batch))
+			require.NoError(t, commit())
+			require.Len(t, events, tt.want)
+			for _, e := range events {
+				require.Equal(t, "permission permission denied permission_unattended <batch:text>", story(e))
+			}
+		})
+	}
+}
+
 func short(events []*audit.Event) []string {
 	var out []string
 	for _, e := range events {
