@@ -104,6 +104,27 @@ func TestPurgedStream(t *testing.T) {
 	require.Contains(t, n.list()[0], "failing: 5 events are not in stream HOOKTRAIL_AUDIT: it was purged")
 }
 
+// The connection may break between a doubt and the look at the stream. The
+// cursor is found again then, and nothing is known of the stream.
+func TestDoubtsOutliveABrokenConnection(t *testing.T) {
+	l, srv := newTestLog(t), startServer(t)
+	l.add(1)
+	o, n := l.options(srv.url), notes{}
+	o.Note = n.note
+	o, err := o.withDefaults()
+	require.NoError(t, err)
+	s := &shipper{o: &o, doubted: []Meta{{EventID: "a", Host: "box1"}}, result: Result{Acked: 1}}
+	ended, cancel := context.WithCancel(bg)
+	cancel()
+	require.Error(t, s.checkDoubted(ended))
+	srv.stream()
+	require.NoError(t, s.checkDoubted(bg))
+	require.Equal(t, Result{Purged: 1}, s.result)
+	require.Len(t, n.list(), 1)
+	require.NoError(t, s.checkDoubted(bg))
+	require.Len(t, n.list(), 1, "once")
+}
+
 // An ordinary copy is no loss.
 func TestCopiesAreNotDoubted(t *testing.T) {
 	l, srv := newTestLog(t), startServer(t)
