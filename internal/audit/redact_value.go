@@ -50,7 +50,7 @@ func (sc *scanner) pair(i int) int {
 		v++
 	}
 	v = skipBlank(s, v)
-	if next, ok := sc.below(v, s[i], quoted); ok && kind == keySecret {
+	if next, ok := sc.below(v, s[i], quoted); ok {
 		return next
 	}
 	if workingDir(key) && v < len(s) && (s[v] == '/' || s[v] == '$' || s[v] == '"' && v+1 < len(s) && s[v+1] == '$') {
