@@ -64,7 +64,7 @@ type scanner struct {
 	due   []span // to be masked when the scan comes there, in order
 
 	// Of the command whose words are being read:
-	tool  flags  // its secret flags
+	tool  *flags // its secret flags; nil without any
 	last  string // the word before this one
 	store bool   // it puts secrets somewhere
 	feed  bool   // it reads a secret from its standard input
@@ -160,7 +160,7 @@ func (sc *scanner) overdue(i int) int {
 
 // command begins a new command.
 func (sc *scanner) command() {
-	sc.tool, sc.last, sc.store, sc.feed, sc.laid, sc.set = flags{}, "", false, false, false, false
+	sc.tool, sc.last, sc.store, sc.feed, sc.laid, sc.set = nil, "", false, false, false, false
 }
 
 // word handles a run of letters, digits and underscores that begins at i.
@@ -171,7 +171,7 @@ func (sc *scanner) word(i int) int {
 		end++
 	}
 	// A short word that nothing is joined to is no token.
-	if end-i > 10 || end < len(s) && strings.IndexByte("-.:/", s[end]) >= 0 {
+	if end-i > 10 || end < len(s) && (s[end] == '-' || s[end] == '.' || s[end] == ':' || s[end] == '/') {
 		for _, at := range sc.tokenStarts(i, end) {
 			if at < 0 {
 				continue
@@ -189,7 +189,7 @@ func (sc *scanner) word(i int) int {
 	if next, ok := sc.call(i, end); ok {
 		return next
 	}
-	if f, ok := flagsOf(last, word); ok && !strings.HasPrefix(s[end:], "://") {
+	if f := flagsOf(last, word); f != nil && !strings.HasPrefix(s[end:], "://") {
 		sc.tool = f
 	}
 	return sc.placed(last, word, end)
@@ -231,7 +231,7 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		return next, true
 	}
 	quoted := s[v] == '\'' || s[v] == '"'
-	if !set && by == 0 && !quoted && s[v] != '<' && word[0] != '_' && strings.IndexByte("bemlpisgvx", word[0]|0x20) < 0 {
+	if !set && by == 0 && !quoted && s[v] != '<' && !announces(word[0]) {
 		return 0, false
 	}
 	switch {
@@ -276,6 +276,16 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		return sc.value(v, valueShell), true
 	}
 	return 0, false
+}
+
+// announces tells whether one of the words that spoken knows begins with c. Most
+// words do not, and need no more than this.
+func announces(c byte) bool {
+	switch c | 0x20 {
+	case 'b', 'e', 'm', 'l', 'p', 'i', 's', 'g', 'v', 'x':
+		return true
+	}
+	return c == '_'
 }
 
 // dash handles private keys and flags.

@@ -11,9 +11,11 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 func (sc *scanner) assigned(i int, key string) keyKind {
 	s, at := sc.s, i-len(key)
 	if at > 0 && s[at:i] == key {
-		before := strings.TrimRight(s[max(0, at-16):at], `"'`)
-		if sc.feed && (strings.HasSuffix(before, "--from-literal=") || strings.HasSuffix(before, "--from-literal ")) {
-			return keySecret
+		if sc.feed {
+			before := strings.TrimRight(s[max(0, at-16):at], `"'`)
+			if strings.HasSuffix(before, "--from-literal=") || strings.HasSuffix(before, "--from-literal ") {
+				return keySecret
+			}
 		}
 		if sc.store && s[at-1] == ' ' && i+1 < len(s) && s[i+1] != '@' && s[i+1] != '-' {
 			return keySecret
@@ -148,10 +150,9 @@ func argumentName(s string, i int, key string) bool {
 // that it is one: "password Zq9X7vWt3K", but not "password reset".
 func (sc *scanner) beside(end, v int) (int, bool) {
 	s := sc.s
-	for _, filler := range []string{"is: ", "is "} {
-		if strings.HasPrefix(s[v:], filler) {
-			v += len(filler)
-			break
+	if rest, ok := strings.CutPrefix(s[v:], "is"); ok {
+		if rest = strings.TrimPrefix(rest, ":"); strings.HasPrefix(rest, " ") {
+			v = len(s) - len(rest) + 1
 		}
 	}
 	if v+1 < len(s) && s[v] >= '0' && s[v] <= '9' && s[v+1] == ' ' { // enable secret 5 x

@@ -39,7 +39,7 @@ func (sc *scanner) pair(i int) int {
 	if kind == keyPlain && len(key) <= 10 && userPassName(key) {
 		return sc.userOrBasic(i + 1)
 	}
-	if kind == keyPlain && s[i] == ':' && len(key) == 1 && sc.tool.colon != 0 && key[0] == sc.tool.colon {
+	if kind == keyPlain && s[i] == ':' && len(key) == 1 && sc.tool != nil && key[0] == sc.tool.colon {
 		kind = keySecret
 	}
 	if kind == keyPlain || (s[i] == ':' && kind == keySecret && workingDir(key)) {
@@ -109,7 +109,10 @@ func keyBefore(s string, i int) (string, bool) {
 	if k > 0 && j-k > 1 && s[k-1] == '\\' && strings.IndexByte("nrt", s[k]) >= 0 {
 		k++
 	}
-	return strings.TrimLeft(s[k:j], "-."), quoted
+	for k < j && (s[k] == '-' || s[k] == '.') {
+		k++
+	}
+	return s[k:j], quoted
 }
 
 func inQuery(s string, before int) bool {
