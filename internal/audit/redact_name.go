@@ -160,7 +160,7 @@ func splitName(buf []byte, words []string, key string) (string, []string) {
 	n := 0
 	word := func() {
 		if m := len(buf); m > 0 && (n == 0 || int(ends[n-1]) < m) {
-			ends[n] = uint8(m)
+			ends[n] = uint8(m) //nolint:gosec // at most maxKey
 			n++
 		}
 	}
