@@ -67,6 +67,7 @@ func randomValue(s string, v int) bool {
 	if v < len(s) && isQuote(s[v]) {
 		v++
 	}
-	w := s[v:run(s, v, isTokenByte)]
+	w := s[v:min(len(s), v+maxToken)]
+	w = w[:run(w, 0, isTokenByte)]
 	return len(w) >= 20 && !strings.Contains(w, "/") && mixed(w) && strings.ToLower(w) != w && strings.ToUpper(w) != w
 }

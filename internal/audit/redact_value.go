@@ -156,10 +156,10 @@ func (sc *scanner) value(v int, kind valueKind) int {
 		}
 	case valueShell, valuePair:
 	}
-	end := sc.wordEnd(v, kind)
 	if reference(s[v:]) {
 		return v + 1 // what stands in it is read on: ${TOKEN:-x}
 	}
+	end := sc.wordEnd(v, kind)
 	if end == v || safeValue(s[v:end]) {
 		return max(end, v)
 	}
