@@ -173,9 +173,17 @@ func (sc *scanner) beside(end, v int) (int, bool) {
 	return sc.value(v, valueShell), true
 }
 
-// random tells whether s looks drawn by lot.
+// random tells whether s looks drawn by lot: it has small and capital letters
+// and digits.
 func random(s string) bool {
-	return mixed(s) && strings.ToLower(s) != s && strings.ToUpper(s) != s
+	var small, capital, digit bool
+	for i := range len(s) {
+		c := s[i]
+		small = small || c >= 'a' && c <= 'z'
+		capital = capital || c >= 'A' && c <= 'Z'
+		digit = digit || c >= '0' && c <= '9'
+	}
+	return small && capital && digit
 }
 
 // userPassName names what holds USER:PASSWORD, or that in base64.
