@@ -51,6 +51,23 @@ func TestStreamMadeAnew(t *testing.T) {
 	}
 }
 
+// TestStreamMadeAnewAtItsFirstEvent: the new stream's count is the old one's, and
+// no higher.
+func TestStreamMadeAnewAtItsFirstEvent(t *testing.T) {
+	l, srv := newTestLog(t), startServer(t)
+	srv.stream()
+	l.add(1)
+	_, err := Run(bg, l.options(srv.url))
+	require.NoError(t, err)
+	require.NoError(t, srv.js().DeleteStream(bg, DefaultStream))
+	str := srv.stream()
+	l.add(1)
+	res, err := Run(bg, l.options(srv.url))
+	require.NoError(t, err)
+	require.True(t, res.Anew)
+	require.ElementsMatch(t, l.ids, storedIDs(t, str))
+}
+
 func TestStreamMadeAnewUnderFollow(t *testing.T) {
 	l, srv := newTestLog(t), startServer(t)
 	str := srv.stream()
