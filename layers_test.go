@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -75,7 +76,12 @@ func TestImportsGoDownwardsOnly(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
+	page, err := os.ReadFile("docs/design.md")
+	require.NoError(t, err)
+	_, after, _ := strings.Cut(string(page), "\n## Packages\n")
+	list, _, _ := strings.Cut(after, "\n## ")
 	for pkg := range layers {
 		require.True(t, seen[pkg], "the table has a package %s that does not exist", pkg)
+		require.Contains(t, list, "`"+pkg+"`", "docs/design.md")
 	}
 }

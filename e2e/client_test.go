@@ -109,10 +109,7 @@ func play(t *testing.T, s session) *run {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	env := append([]string{
-		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + r.Home, "ANTHROPIC_BASE_URL=" + r.URL, "ANTHROPIC_API_KEY=none", "DISABLE_TELEMETRY=1",
-		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "LANG=C.UTF-8", "TERM=dumb",
-	}, s.Env...)
+	env := append(r.env("dumb"), s.Env...)
 	if s.Market != "" {
 		for _, words := range [][]string{{"plugin", "marketplace", "add", s.Market}, {"plugin", "install", "guarding@" + filepath.Base(s.Market)}} {
 			cmd := exec.CommandContext(ctx, bin, words...)
@@ -138,6 +135,14 @@ func play(t *testing.T, s session) *run {
 	r.Stdout, r.Stderr, r.Exit = out.String(), errs.String(), cmd.ProcessState.ExitCode()
 	require.True(t, s.MayNotStart || strings.Contains(r.Stdout, `"type":"result"`), "the client did not come to an end\n%s", r.Stderr)
 	return r
+}
+
+// env is the client's environment, with the kind of its terminal.
+func (r *run) env(term string) []string {
+	return []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + r.Home, "ANTHROPIC_BASE_URL=" + r.URL, "ANTHROPIC_API_KEY=none", "DISABLE_TELEMETRY=1",
+		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "LANG=C.UTF-8", "TERM=" + term,
+	}
 }
 
 // namespace returns the command that gives a program mounts of its own, or

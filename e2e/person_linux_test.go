@@ -97,10 +97,7 @@ func TestAPersonSaysNo(t *testing.T) {
 	term, tty := openTerminal(t)
 	cmd := exec.CommandContext(t.Context(), bin, "--permission-mode", "default", "go on")
 	cmd.Dir = r.Project
-	cmd.Env = []string{
-		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + r.Home, "ANTHROPIC_BASE_URL=" + r.URL, "ANTHROPIC_API_KEY=none", "DISABLE_TELEMETRY=1",
-		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "IS_SANDBOX=1", "LANG=C.UTF-8", "TERM=xterm-256color",
-	}
+	cmd.Env = r.env("xterm-256color")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	require.NoError(t, cmd.Start())

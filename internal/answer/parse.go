@@ -57,8 +57,13 @@ type Said struct {
 //
 // The same child gives the same result, and Parse never panics on its output.
 func Parse(c Child) Said {
-	if c.Clean == nil {
-		c.Clean = func(s string) string { return s }
+	clean := c.Clean
+	c.Clean = func(s string) string {
+		s = strings.ToValidUTF8(s[:min(len(s), maxCleaned)], "\uFFFD")
+		if clean == nil {
+			return s
+		}
+		return clean(s)
 	}
 	s := c.read()
 	if c.ExitCode == 2 && s.Decision != Deny {
@@ -128,7 +133,7 @@ func (c *Child) read() Said {
 	case c.Dropped > 0 && c.Brace:
 		nothing.Fault = "its output is too long to be read whole, and may hold an answer"
 	case c.Dropped == 0:
-		nothing.Text = c.Clean(strings.ToValidUTF8(string(out[:min(len(out), maxCleaned)]), "\uFFFD"))
+		nothing.Text = c.Clean(string(out))
 	}
 	return nothing
 }
@@ -149,7 +154,7 @@ func (c *Child) aside() Said {
 func (c *Child) beginning(b []byte) string {
 	const shown, cleaned = 40, 4 << 10 // redaction sees more than is shown
 	b = bytes.TrimSpace(b)
-	text := c.Clean(strings.ToValidUTF8(string(b[:min(len(b), cleaned)]), "\uFFFD"))
+	text := c.Clean(string(b[:min(len(b), cleaned)]))
 	if r := []rune(text); len(r) > shown {
 		return string(r[:shown]) + "…"
 	}
@@ -159,7 +164,7 @@ func (c *Child) beginning(b []byte) string {
 // refused makes the whole of a refusal that was read.
 func (c *Child) refused(r refusal) Said {
 	s := Said{Verdict: c.refuse(r.reason)}
-	s.Stop, s.StopReason, s.Interrupt = r.stop, c.Clean(r.stopReason[:min(len(r.stopReason), maxCleaned)]), r.interrupt
+	s.Stop, s.StopReason, s.Interrupt = r.stop, c.Clean(r.stopReason), r.interrupt
 	s.Object = c.rewriteRefusal(s.Verdict)
 	return s
 }
@@ -167,7 +172,7 @@ func (c *Child) refused(r refusal) Said {
 // refuse makes the verdict of a refusal. Without a reason it gives what the
 // host says then.
 func (c *Child) refuse(why string) Verdict {
-	why = strings.TrimSpace(c.Clean(strings.ToValidUTF8(why[:min(len(why), maxCleaned)], "\uFFFD")))
+	why = strings.TrimSpace(c.Clean(why))
 	if why == "" {
 		why = "Blocked by hook, without a reason."
 	}

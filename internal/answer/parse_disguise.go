@@ -89,15 +89,14 @@ func escape(b []byte) int {
 		}
 		return len(b)
 	case ']', 'P', '_', '^': // up to BEL or ESC \, on one line
-		for i := 1; i < len(b) && b[i] != '\n'; i++ {
-			if b[i] == 0x07 {
-				return i + 1
-			}
-			if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
-				return i + 2
-			}
+		switch i := bytes.IndexAny(b, "\x07\x1b\n"); {
+		case i > 0 && b[i] == 0x07:
+			return i + 1
+		case i > 0 && bytes.HasPrefix(b[i:], []byte("\x1b\\")):
+			return i + 2
 		}
-		return 1 // it has no end: nothing behind it may be lost
+		// It has no end, and nothing behind it may be lost. Another ESC ends the
+		// search, as terminals do it: else many of them cost the square of their number.
 	}
 	return 1
 }

@@ -47,7 +47,7 @@ func (c *Child) foreignFault(o members) string {
 		return ""
 	}
 	for _, n := range o.names {
-		if flat := flatten(n); flat == "updatedinput" || flat == "modifiedargs" {
+		if meant(n, "updatedInput") || meant(n, "modifiedArgs") {
 			return fmt.Sprintf("%s stands at the top, where the host does not see it, so the call would run as it was", short(n))
 		}
 	}

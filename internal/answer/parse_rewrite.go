@@ -84,7 +84,7 @@ func (c *Child) copyMember(e *jsontext.Encoder, o members, name string) bool {
 	}
 	v := o.values[name][0]
 	if s, ok := str(v); ok && slices.Contains(texts, name) {
-		text(e, name, cut(c.Clean(s[:min(len(s), maxCleaned)]), maxHandedOn))
+		text(e, name, cut(c.Clean(s), maxHandedOn))
 		return true
 	}
 	_ = e.WriteToken(jsontext.String(name))

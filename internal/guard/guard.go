@@ -8,6 +8,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -137,7 +138,8 @@ func (g *Guard) judge(ctx context.Context, c Call) Verdict {
 		return say(answer.NoDecision, reason.GuardUnguarded, "The tool is outside the guard's scope.")
 	}
 	r, two := g.rule(c)
-	if two != "" && (r == nil || r.class != classDeny) {
+	forbidden := r != nil && r.class == classDeny || r == nil && g.unlisted == "deny"
+	if two != "" && !forbidden {
 		return twoCalls(c.Tool, two)
 	}
 	if r == nil {
@@ -149,7 +151,7 @@ func (g *Guard) judge(ctx context.Context, c Call) Verdict {
 	case classCreates:
 		return say(answer.NoDecision, reason.GuardUnguarded, "The call makes a new machine; there is nothing to go back to yet.")
 	case classDeny:
-		return say(answer.Deny, reason.GuardRuleDenied, or(r.message, fmt.Sprintf("A rule of the guard forbids %s. Nothing was changed.", Shown(c.Tool))))
+		return say(answer.Deny, reason.GuardRuleDenied, cmp.Or(r.message, fmt.Sprintf("A rule of the guard forbids %s. Nothing was changed.", Shown(c.Tool))))
 	default:
 		return g.mutating(ctx, r, c)
 	}
@@ -253,11 +255,4 @@ func anyMatch(globs []string, name string) bool {
 		}
 	}
 	return false
-}
-
-func or(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

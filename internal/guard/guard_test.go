@@ -303,9 +303,14 @@ func TestNamesThatDifferInCase(t *testing.T) {
 		})
 	}
 	// What is forbidden stays forbidden.
-	g, err := New(parse(t, `{"guard":{"rules":[{"tools":["t"],"class":"deny","when":{"path":"a","exists":true}}]}}`), nil)
-	require.NoError(t, err)
-	require.Equal(t, answer.Deny, g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"a":1,"A":2}`)}).Decision)
+	for _, forbids := range []string{
+		`"rules":[{"tools":["t"],"class":"deny","when":{"path":"a","exists":true}}]`,
+		`"unlisted":"deny","rules":[{"tools":["t"],"class":"readOnly","when":{"path":"a","equals":9}}]`,
+	} {
+		g, err := New(parse(t, `{"guard":{`+forbids+`}}`), nil)
+		require.NoError(t, err)
+		require.Equal(t, answer.Deny, g.Judge(context.Background(), Call{Tool: "t", Input: []byte(`{"a":1,"A":2}`)}).Decision, forbids)
+	}
 }
 
 // TestASiteThatCannotBeOne: it goes into requests and messages like a machine's name.
@@ -340,6 +345,10 @@ func TestAConditionThatLetsThrough(t *testing.T) {
 		{"a number as a string", `"path":"a","equals":1`, `{"a":"1"}`, false, true},
 		{"not there", `"path":"a","exists":false`, `{}`, true, true},
 		{"there", `"path":"a","exists":true`, `{"a":0}`, true, true},
+		{"there in each element", `"path":"ops.#.dry","exists":true`, `{"ops":[{"dry":1},{"dry":1}]}`, true, true},
+		{"there in one element", `"path":"ops.#.dry","exists":true`, `{"ops":[{"dry":1},{"stop":1}]}`, false, true},
+		{"there in no element", `"path":"ops.#.dry","exists":true`, `{"ops":[]}`, false, true},
+		{"not there in one element", `"path":"ops.#.force","exists":false`, `{"ops":[{"list":1},{"force":1}]}`, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for class, want := range map[string]bool{"readOnly": tt.reads, "deny": tt.changes} {

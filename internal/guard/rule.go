@@ -88,7 +88,7 @@ func literal(v any) string {
 	}
 }
 
-// twin is that of the arguments that name machines.
+// twin finds a second spelling of an argument that names machines or their site.
 func (r *rule) twin(input []byte) string {
 	for _, v := range r.vms {
 		if why := twin(input, v.full); why != "" {
@@ -121,7 +121,7 @@ func (w *when) holds(input []byte) bool {
 	if w == nil {
 		return true
 	}
-	if w.exists != nil && gjson.GetBytes(input, w.path).Exists() != *w.exists {
+	if w.exists != nil && w.there(input) != *w.exists {
 		return false
 	}
 	if w.matches == nil && w.equals == nil {
@@ -140,6 +140,16 @@ func (w *when) holds(input []byte) bool {
 		return false
 	}
 	return w.value(v)
+}
+
+// there tells whether the argument is there: in every element of the lists on the
+// path where that lets the call through, else in one.
+func (w *when) there(input []byte) bool {
+	if w.strict && *w.exists {
+		_, why := walk(gjson.ParseBytes(input), splitLists(w.path))
+		return why == ""
+	}
+	return gjson.GetBytes(input, w.path).Exists()
 }
 
 // holdsForAll tells whether there are values, and all meet the condition. The

@@ -33,10 +33,10 @@ func twinIn(v gjson.Result, path []string) (found string) {
 			return found == ""
 		})
 	case v.IsObject():
-		any := strings.ContainsAny(name, "*?")
+		glob := strings.ContainsAny(name, "*?")
 		v.ForEach(func(k, e gjson.Result) bool {
 			switch {
-			case any || k.Str == name:
+			case glob || k.Str == name:
 				found = twinIn(e, rest)
 			case strings.EqualFold(k.Str, name):
 				found = fmt.Sprintf("the argument %s differs from %s only in case, and the tool may take either", Shown(k.Str), Shown(name))

@@ -231,7 +231,7 @@ func (h *Hook) judge(ctx context.Context, c *call) {
 				done <- h.failed(e.Name, 2, false, fmt.Sprintf("hooktrail failed on this call: %v.", p)) // 2 is how a Go program ends on a panic
 			}
 		}()
-		done <- h.o.Judge.Judge(ctx, &e, h.report(c, &e))
+		done <- h.o.Judge.Judge(ctx, &e, h.report(&e))
 	}()
 	select {
 	case c.judgement = <-done:

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -97,7 +98,7 @@ func (h *Hook) describe(c *call) *audit.Event {
 	r.Decision = decision(e.Name, c.verdict, j.Stops)
 	r.Message = c.verdict.Message
 	r.Gate = string(c.gate)
-	r.HookName = or(j.Callback.HookName, h.o.HookName)
+	r.HookName = cmp.Or(j.Callback.HookName, h.o.HookName)
 	r.OnFailure = j.Callback.OnFailure
 	if c.gate != gate.Schema || c.admitted {
 		code, late := j.Callback.ExitCode, j.Callback.TimedOut
@@ -108,7 +109,7 @@ func (h *Hook) describe(c *call) *audit.Event {
 		took = j.Took.Milliseconds()
 	}
 	r.DurationMs, r.DeadlineMs = &took, &limit
-	r.Target = or(j.Target, e.InputString("file_path", "notebook_path", "path", "url"))
+	r.Target = cmp.Or(j.Target, e.InputString("file_path", "notebook_path", "path", "url"))
 	r.Command = e.InputString("command", "cli_command")
 	if e.InputRaw != nil {
 		r.Input = &audit.Input{Bytes: int64(len(e.InputRaw)), HMAC: h.o.Log.Digest(e.InputRaw)}
@@ -131,7 +132,7 @@ func (h *Hook) base(e *event.Event) *audit.Event {
 
 // report returns the function that records a checkpoint's steps at once: what is
 // only recorded at the end is lost with a killed process.
-func (h *Hook) report(_ *call, e *event.Event) Report {
+func (h *Hook) report(e *event.Event) Report {
 	return func(action string, cp guard.Checkpoint, message string) error {
 		r := h.base(e)
 		r.Kind = audit.Checkpoint

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -26,7 +27,7 @@ func settle(c *call) {
 	switch {
 	case o.Branch == gate.Schema:
 		c.verdict.Decision, c.verdict.Code = answer.Deny, reason.SchemaInvalid
-		c.verdict.Message = or(c.verdict.Message, fmt.Sprintf("The hook's result has a wrong shape (%s). %s", o.Violations[0], upshot(c.event.Name, j.Stops)))
+		c.verdict.Message = cmp.Or(c.verdict.Message, fmt.Sprintf("The hook's result has a wrong shape (%s). %s", o.Violations[0], upshot(c.event.Name, j.Stops)))
 	case j.AnswerFault != "" && o.Branch == gate.NotBlockMode:
 		c.verdict = answer.Verdict{Decision: answer.NoDecision, Code: reason.HookFailedOpen, Message: c.verdict.Message}
 	case j.AnswerFault != "" && !failed:
@@ -78,7 +79,7 @@ func upshot(name string, stops bool) string {
 // encode writes the answer.
 func encode(c *call) answer.Reply {
 	r := reply(c)
-	r.MayBeLost = event.IsKnown(c.event.Name) && !holdsBack(c.event.Name) && !stops(c.event.Name)
+	r.MayBeLost = !holdsBack(c.event.Name) && !stops(c.event.Name)
 	return r
 }
 
@@ -118,11 +119,4 @@ func eachPart(s, sep string, f func(string) string) string {
 		parts[i] = f(p)
 	}
 	return strings.Join(parts, sep)
-}
-
-func or(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

@@ -104,7 +104,7 @@ func broke(w Wrapped, e *event.Event, p any) Judgement {
 		Callback: gate.Result{HookName: w.Name, OnFailure: effective(e.Name, gate.OnFailureBlock), ExitCode: 2},
 		Stops:    stops(e.Name),
 		Verdict: answer.Verdict{Decision: answer.Deny, Code: reason.HookCallbackFailed,
-			Message: fmt.Sprintf("hooktrail run failed: %v. The call was stopped before anything was changed.", p)},
+			Message: fmt.Sprintf("hooktrail run failed: %v. %s", p, upshot(e.Name, stops(e.Name)))},
 	}
 }
 
@@ -266,8 +266,7 @@ func stops(name string) bool {
 // effective is the mode that a hook has at an event: where nothing can be held
 // back, block mode means nothing, and where a block would loop, it does harm.
 func effective(name, mode string) string {
-	holds := name == event.PreToolUse || name == event.PermissionRequest || stops(name) || !event.IsKnown(name)
-	if mode == gate.OnFailureBlock && !holds {
+	if mode == gate.OnFailureBlock && !holdsBack(name) && !stops(name) {
 		return gate.OnFailureContinue
 	}
 	return mode

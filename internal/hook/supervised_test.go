@@ -370,6 +370,12 @@ func TestAPanicBlocks(t *testing.T) {
 	reply := flow(&log, s).Run(context.Background(), strings.NewReader(pre))
 	require.True(t, reply.Blocked)
 	require.Equal(t, "hook_callback_failed", string(log.events[0].Reason))
+
+	log = recorder{}
+	reply = flow(&log, s).Run(context.Background(), strings.NewReader(ev("Stop")))
+	require.False(t, reply.Blocked)
+	require.Contains(t, log.events[0].Message, "no clock")
+	require.NotContains(t, log.events[0].Message, "was stopped")
 }
 
 // TestARewriteTooManyLosesNoQuestion: of two rewrites only one can be carried out,

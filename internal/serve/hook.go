@@ -141,8 +141,8 @@ func deny(why string) answer.Reply {
 func (s *Server) local(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
-		if h, _, err := net.SplitHostPort(host); err == nil {
-			host = h
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
 		}
 		host = strings.Trim(host, "[]")
 		tcp, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -23,19 +24,28 @@ func systemPath() string {
 	}
 }
 
-// kept are the variables that a command gets unasked. None of them says what is
-// run, or whom to ask.
+// kept are the variables that a command gets unasked, beside HOME and PATH. None of
+// them says what is run, or whom to ask.
 func kept() []string {
-	names := []string{"HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ"}
+	names := []string{"USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ"}
 	if runtime.GOOS == "windows" {
 		names = append(names, "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC")
 	}
 	return names
 }
 
-// environment is that of the command.
+// home is the folder of the user that we run as. Tools read there whom to ask, so
+// the variable counts only where the system does not know the user.
+func home(getenv func(string) string) string {
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir
+	}
+	return getenv("HOME")
+}
+
+// environment is that of the command. What is named comes last, and so wins.
 func environment(named []string, getenv func(string) string) ([]string, error) {
-	env := []string{"PATH=" + systemPath()}
+	env := []string{"PATH=" + systemPath(), "HOME=" + home(getenv)}
 	for _, name := range append(kept(), named...) {
 		if name == "" || name == "PATH" || strings.ContainsAny(name, "=\x00") {
 			return nil, reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("exec.env: %q cannot be passed on", name), nil)
@@ -48,12 +58,10 @@ func environment(named []string, getenv func(string) string) ([]string, error) {
 }
 
 // find returns the path of a program that has none in its name, or the name when
-// there is no such program.
+// there is no such program. A path from our working folder, which is the project,
+// finds none: configurations have theirs from their own folder.
 func find(name string) string {
 	if strings.ContainsRune(filepath.ToSlash(name), '/') {
-		if abs, err := filepath.Abs(name); err == nil {
-			return abs
-		}
 		return name
 	}
 	names := []string{name}

@@ -15,8 +15,9 @@
 //
 // A project's settings can put variables into the environment of a user's hook. So
 // that none of them makes another program answer for the command, it is looked up,
-// and run, with a PATH of the system's folders, and gets of the environment only what
-// says who and where the user is, and what the configuration names (exec.env).
+// and run, with a PATH of the system's folders. HOME is what the system has for the
+// user, and of the environment it gets only the user's name and language, and what the
+// configuration names (exec.env).
 package snapshot
 
 import (

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		case "ok":
 			fmt.Printf(`{"id":"snap-1","time":"2026-12-01T10:00:00Z","got":%s}`+"\n", strings.TrimSpace(line))
 		case "env":
-			fmt.Printf("{\"id\":%q}\n", os.Getenv("BASH_ENV")+"|"+os.Getenv("PATH")+"|"+os.Getenv("VM_TOKEN"))
+			fmt.Printf("{\"id\":%q}\n", os.Getenv("BASH_ENV")+"|"+os.Getenv("PATH")+"|"+os.Getenv("VM_TOKEN")+"|"+os.Getenv("HOME"))
 		case "noid":
 			fmt.Println(`{"time":"2026-12-01T10:00:00Z"}`)
 		case "blank":
@@ -151,6 +152,9 @@ func TestTheEnvironmentDoesNotChooseTheProgram(t *testing.T) {
 	t.Setenv("PATH", dir)
 	t.Setenv("BASH_ENV", "/evil")
 	t.Setenv("VM_TOKEN", "t0ken")
+	t.Setenv("HOME", "/evil/home")
+	me, err := user.Current()
+	require.NoError(t, err)
 	ask := func(c config.Exec) guard.Outcome {
 		p, err := New(c, os.Getenv, time.Now)
 		require.NoError(t, err)
@@ -162,9 +166,15 @@ func TestTheEnvironmentDoesNotChooseTheProgram(t *testing.T) {
 
 	self := []string{os.Args[0], "snap", "env"}
 	o = ask(config.Exec{Command: self})
-	require.Equal(t, "|"+systemPath()+"|", o.Checkpoints[0].ID)
+	require.Equal(t, "|"+systemPath()+"||"+me.HomeDir, o.Checkpoints[0].ID)
 	o = ask(config.Exec{Command: self, Env: []string{"VM_TOKEN", "NOT_SET"}})
-	require.Equal(t, "|"+systemPath()+"|t0ken", o.Checkpoints[0].ID)
+	require.Equal(t, "|"+systemPath()+"|t0ken|"+me.HomeDir, o.Checkpoints[0].ID)
+	o = ask(config.Exec{Command: self, Env: []string{"HOME"}})
+	require.Equal(t, "|"+systemPath()+"||/evil/home", o.Checkpoints[0].ID, "named is named")
+
+	t.Chdir(dir)
+	o = ask(config.Exec{Command: []string{"./hooktrail-test-snap"}})
+	require.Equal(t, reason.GuardCheckpointFailed, o.Code, "the session's folder is the project")
 
 	if runtime.GOOS != "windows" {
 		p, err := New(config.Exec{Command: []string{"sh"}}, os.Getenv, time.Now)

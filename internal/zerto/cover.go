@@ -160,7 +160,7 @@ func (c *call) claim(ctx context.Context, r *result, pc pace, rows []checkpointR
 
 // holds tells whether all of some are among all.
 func holds(all, some []string) bool {
-	return !slices.ContainsFunc(some, func(s string) bool { return !contains(all, s) })
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second/2) / time.Second) }

@@ -1,6 +1,7 @@
 package zerto
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -145,18 +146,11 @@ func (c *client) task(ctx context.Context, id string) (progress, string) {
 	case n.number == 6 || strings.EqualFold(n.name, "Completed"):
 		return done, ""
 	case n.number == 4 || strings.EqualFold(n.name, "Failed"):
-		return broken, orElse(c.show([]byte(t.CompleteReason)), "the task failed")
+		return broken, cmp.Or(c.show([]byte(t.CompleteReason)), "the task failed")
 	case n.number == 5 || strings.EqualFold(n.name, "Stopped"):
-		return broken, orElse(c.show([]byte(t.CompleteReason)), "the task was stopped")
+		return broken, cmp.Or(c.show([]byte(t.CompleteReason)), "the task was stopped")
 	}
 	return running, ""
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // serverTime returns how far the ZVM's clock is ahead of ours. It only places

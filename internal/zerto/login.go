@@ -96,20 +96,13 @@ func readSecret(name, file, env string, getenv func(string) string) (string, err
 }
 
 func readSecretFile(path string) (string, error) {
-	// The kind is asked for first: opening a FIFO would wait for a writer.
-	fi, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !fi.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a file", path)
-	}
-	f, err := os.Open(path) //nolint:gosec // the path is the user's own setting
+	f, err := openFile(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if fi, err = f.Stat(); err != nil {
+	fi, err := f.Stat()
+	if err != nil {
 		return "", err
 	}
 	if runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
@@ -128,4 +121,17 @@ func readSecretFile(path string) (string, error) {
 		return "", fmt.Errorf("%s is empty", path)
 	}
 	return string(b), nil
+}
+
+// openFile opens a file that the configuration names. Its kind is asked for first:
+// opening a FIFO would wait for a writer.
+func openFile(path string) (*os.File, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	return os.Open(path) //nolint:gosec // the path is the user's own setting
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -161,7 +162,7 @@ func choose(vm guard.VM, hits []vmRow, others []unprotectedRow) (*machine, *miss
 	}
 	var twins []string
 	for _, o := range others {
-		if !contains(ids, o.id()) {
+		if !slices.Contains(ids, o.id()) {
 			twins = append(twins, o.id()+" (not protected)")
 		}
 	}
@@ -192,12 +193,7 @@ func narrow(hint string, hits []vmRow) []vmRow {
 }
 
 func (m *machine) in(vpg string) bool {
-	for _, g := range m.groups {
-		if g.vpg == vpg {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.groups, func(g membership) bool { return strings.EqualFold(g.vpg, vpg) })
 }
 
 // at tells whether a hint of the call fits the machine's site: its name or
@@ -259,16 +255,7 @@ func lookupFailed(op string, err error) *miss {
 }
 
 func add(list *[]string, s string) {
-	if !contains(*list, s) {
+	if !slices.Contains(*list, s) {
 		*list = append(*list, s)
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package zerto
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,7 +241,7 @@ func (c *call) through(machines []*machine, targets []*target, results []*result
 			where += fmt.Sprintf(", protected site %s (%s)", quote(r.point.Site), r.point.Platform)
 		}
 		if r.confirmed() {
-			fmt.Fprintf(&b, "- confirmed: %s: tag %q, checkpoint %s, taken %s.\n", where, r.point.Tag, orElse(printable(r.point.ID), "without an identifier"), at(r.point.Time))
+			fmt.Fprintf(&b, "- confirmed: %s: tag %q, checkpoint %s, taken %s.\n", where, r.point.Tag, cmp.Or(printable(r.point.ID), "without an identifier"), at(r.point.Time))
 			short = append(short, fmt.Sprintf("%s in group %s: tag %s, checkpoint %s", strings.Join(names, ", "), quote(r.name), r.point.Tag, printable(r.point.ID)))
 			continue
 		}

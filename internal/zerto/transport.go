@@ -12,7 +12,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -73,15 +72,7 @@ func newTransport(c config.ZertoTLS, dial func(context.Context, string, string) 
 }
 
 func readCA(path string) (*x509.CertPool, error) {
-	// The kind is asked for first: opening a FIFO would wait for a writer.
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
-	}
-	f, err := os.Open(path) //nolint:gosec // the path is the user's own setting
+	f, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package zerto
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -168,33 +169,13 @@ type vmRow struct {
 	Link                 link
 }
 
-func (r *vmRow) id() string {
-	if r.VmIdentifier != "" {
-		return string(r.VmIdentifier)
-	}
-	return r.Link.id()
-}
+func (r *vmRow) id() string { return cmp.Or(string(r.VmIdentifier), r.Link.id()) }
 
-func (r *vmRow) group() string {
-	if r.VpgIdentifier != "" {
-		return string(r.VpgIdentifier)
-	}
-	return r.Link.vpg()
-}
+func (r *vmRow) group() string { return cmp.Or(string(r.VpgIdentifier), r.Link.vpg()) }
 
-func (r *vmRow) instance() string {
-	if r.VmInstanceIdentifier != "" {
-		return string(r.VmInstanceIdentifier)
-	}
-	return string(r.Link.Instance)
-}
+func (r *vmRow) instance() string { return string(cmp.Or(r.VmInstanceIdentifier, r.Link.Instance)) }
 
-func (r *vmRow) siteName() string {
-	if r.ProtectedSiteName != "" {
-		return string(r.ProtectedSiteName)
-	}
-	return string(r.SourceSite)
-}
+func (r *vmRow) siteName() string { return string(cmp.Or(r.ProtectedSiteName, r.SourceSite)) }
 
 // A vpgRow is one group.
 type vpgRow struct {
@@ -219,24 +200,12 @@ type siteRow struct {
 	SiteType       text
 	RegionName     text
 	Location       text
-	HostName       text
-	IpAddress      text
 	Link           link
 }
 
-func (s *siteRow) id() string {
-	if s.SiteIdentifier != "" {
-		return string(s.SiteIdentifier)
-	}
-	return s.Link.id()
-}
+func (s *siteRow) id() string { return cmp.Or(string(s.SiteIdentifier), s.Link.id()) }
 
-func (s *siteRow) name() string {
-	if s.SiteName != "" {
-		return string(s.SiteName)
-	}
-	return string(s.PeerSiteName)
-}
+func (s *siteRow) name() string { return string(cmp.Or(s.SiteName, s.PeerSiteName)) }
 
 // A checkpointRow is one entry of a group's journal.
 type checkpointRow struct {
@@ -246,24 +215,17 @@ type checkpointRow struct {
 	Link                 link
 }
 
-func (c *checkpointRow) id() string {
-	if c.CheckpointIdentifier != "" {
-		return string(c.CheckpointIdentifier)
-	}
-	return c.Link.id()
-}
+func (c *checkpointRow) id() string { return cmp.Or(string(c.CheckpointIdentifier), c.Link.id()) }
 
 // A taskRow is what became of a request.
 type taskRow struct {
-	TaskIdentifier text
-	Status         struct {
-		State    enum
-		Progress *float64
+	Status struct {
+		State enum
 	}
 	CompleteReason text
 }
 
-// A unprotectedRow is a VM that the hypervisor has and no group protects.
+// An unprotectedRow is a VM that the hypervisor has and no group protects.
 type unprotectedRow struct {
 	VmName               text
 	VmIdentifier         text
@@ -271,26 +233,15 @@ type unprotectedRow struct {
 	Link                 link
 }
 
-func (r *unprotectedRow) id() string {
-	if r.VmIdentifier != "" {
-		return string(r.VmIdentifier)
-	}
-	return r.Link.id()
-}
+func (r *unprotectedRow) id() string { return cmp.Or(string(r.VmIdentifier), r.Link.id()) }
 
 // A virtualizationSite is a hypervisor manager that the ZVM looks at.
 type virtualizationSite struct {
-	SiteIdentifier         text
-	VirtualizationSiteName text
-	Link                   link
+	SiteIdentifier text
+	Link           link
 }
 
-func (v *virtualizationSite) id() string {
-	if v.SiteIdentifier != "" {
-		return string(v.SiteIdentifier)
-	}
-	return v.Link.id()
-}
+func (v *virtualizationSite) id() string { return cmp.Or(string(v.SiteIdentifier), v.Link.id()) }
 
 // pathSafe tells whether an identifier of the ZVM may stand in a URL path as
 // one element. It is escaped as well; this keeps out what servers and proxies
