@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -48,7 +47,7 @@ func Printable(s string) string {
 		case r == '\t':
 			b.WriteString(`\t`)
 		case Hidden(r):
-			b.Write(appendEscape(nil, r))
+			b.Write(AppendEscape(nil, r))
 		default:
 			b.WriteRune(r)
 		}
@@ -75,7 +74,7 @@ func EscapeJSON(line []byte) []byte {
 		case r == utf8.RuneError && w == 1:
 			out = append(out, `\ufffd`...)
 		case r >= del && Hidden(r):
-			out = appendEscape(out, r)
+			out = AppendEscape(out, r)
 		default:
 			out = append(out, line[i:i+w]...)
 		}
@@ -84,10 +83,12 @@ func EscapeJSON(line []byte) []byte {
 	return out
 }
 
-func appendEscape(dst []byte, r rune) []byte {
+// AppendEscape appends r as JSON escapes, two of them when it needs them.
+func AppendEscape(dst []byte, r rune) []byte {
+	const hex = "0123456789abcdef"
 	if r > 0xffff {
 		hi, lo := utf16.EncodeRune(r)
-		return fmt.Appendf(dst, `\u%04x\u%04x`, hi, lo)
+		return AppendEscape(AppendEscape(dst, hi), lo)
 	}
-	return fmt.Appendf(dst, `\u%04x`, r)
+	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 }

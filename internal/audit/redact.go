@@ -64,7 +64,7 @@ type scanner struct {
 	due   []span // to be masked when the scan comes there, in order
 
 	// Of the command whose words are being read:
-	tool  flags  // its secret flags
+	tool  *flags // its secret flags; nil without any
 	last  string // the word before this one
 	store bool   // it puts secrets somewhere
 	feed  bool   // it reads a secret from its standard input
@@ -160,7 +160,7 @@ func (sc *scanner) overdue(i int) int {
 
 // command begins a new command.
 func (sc *scanner) command() {
-	sc.tool, sc.last, sc.store, sc.feed, sc.laid, sc.set = flags{}, "", false, false, false, false
+	sc.tool, sc.last, sc.store, sc.feed, sc.laid, sc.set = nil, "", false, false, false, false
 }
 
 // word handles a run of letters, digits and underscores that begins at i.
@@ -171,7 +171,7 @@ func (sc *scanner) word(i int) int {
 		end++
 	}
 	// A short word that nothing is joined to is no token.
-	if end-i > 10 || end < len(s) && strings.IndexByte("-.:/", s[end]) >= 0 {
+	if end-i > 10 || end < len(s) && (s[end] == '-' || s[end] == '.' || s[end] == ':' || s[end] == '/') {
 		for _, at := range sc.tokenStarts(i, end) {
 			if at < 0 {
 				continue
@@ -189,7 +189,7 @@ func (sc *scanner) word(i int) int {
 	if next, ok := sc.call(i, end); ok {
 		return next
 	}
-	if f, ok := flagsOf(last, word); ok && !strings.HasPrefix(s[end:], "://") {
+	if f := flagsOf(last, word); f != nil && !strings.HasPrefix(s[end:], "://") {
 		sc.tool = f
 	}
 	return sc.placed(last, word, end)
@@ -231,7 +231,7 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		return next, true
 	}
 	quoted := s[v] == '\'' || s[v] == '"'
-	if !set && by == 0 && !quoted && s[v] != '<' && word[0] != '_' && strings.IndexByte("bemlpisgvx", word[0]|0x20) < 0 {
+	if !set && by == 0 && !quoted && s[v] != '<' && !announces(word[0]) {
 		return 0, false
 	}
 	switch {
@@ -278,131 +278,12 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 	return 0, false
 }
 
-// dash handles private keys and flags.
-func (sc *scanner) dash(i int) int {
-	s := sc.s
-	switch {
-	case strings.HasPrefix(s[i:], "-----BEGIN "):
-		return sc.keyBlock(i)
-	case strings.HasPrefix(s[i:], "-----END "):
-		return sc.keyTail(i)
-	case strings.HasPrefix(s[i:], ssh2Key):
-		return sc.hide(i, until(s, i, "---- END SSH2"))
-	case i > 0 && (isWord(s[i-1]) || s[i-1] == '-' || s[i-1] == '.' || s[i-1] == '/'):
-		return i + 1
+// announces tells whether one of the words that spoken knows begins with c. Most
+// words do not, and need no more than this.
+func announces(c byte) bool {
+	switch c | 0x20 {
+	case 'b', 'e', 'm', 'l', 'p', 'i', 's', 'g', 'v', 'x':
+		return true
 	}
-	return sc.flag(i)
-}
-
-// keyBlock masks a private key from its first line to its last, or to the end
-// of the text when its last line is missing.
-func (sc *scanner) keyBlock(i int) int {
-	s := sc.s
-	head := i + len("-----BEGIN ")
-	n := strings.Index(s[head:min(len(s), head+80)], "-----")
-	label := s[head:min(len(s), head+80)]
-	if n >= 0 {
-		label = label[:n]
-	}
-	if !strings.Contains(label, "PRIVATE KEY") {
-		if n >= 0 || len(s) > head+80 || !strings.HasPrefix("PRIVATE KEY", lastWords(label)) {
-			return head
-		}
-	}
-	end := strings.Index(s[head:], "-----END ")
-	if end < 0 {
-		return sc.hide(i, len(s))
-	}
-	end += head + len("-----END ")
-	if n := strings.Index(s[end:min(len(s), end+80)], "-----"); n >= 0 {
-		return sc.hide(i, end+n+len("-----"))
-	}
-	return sc.hide(i, run(s, end, func(c byte) bool { return isWord(c) || c == ' ' || c == '-' }))
-}
-
-// lastWords returns what follows the algorithm's name in a cut label.
-func lastWords(label string) string {
-	if i := strings.Index(label, "PRIV"); i >= 0 {
-		return label[i:]
-	}
-	return "\x00"
-}
-
-// keyTail masks the end of a private key whose beginning was cut off.
-func (sc *scanner) keyTail(i int) int {
-	s := sc.s
-	head := i + len("-----END ")
-	label := s[head:min(len(s), head+80)]
-	n := strings.Index(label, "-----")
-	if n < 0 || !strings.Contains(label[:n], "PRIVATE KEY") {
-		return head
-	}
-	from, low := i, 0
-	if k := len(sc.spans); k > 0 {
-		low = sc.spans[k-1].to
-	}
-	for from > low && (isBase64(s[from-1]) || s[from-1] == '\n' || s[from-1] == '\r' || s[from-1] == '\\') {
-		from--
-	}
-	return sc.hide(from, head+n+len("-----"))
-}
-
-// flag handles a flag whose dashes begin at i: --password x, -pSECRET.
-func (sc *scanner) flag(i int) int {
-	s := sc.s
-	from := i
-	for from < len(s) && from < i+2 && s[from] == '-' {
-		from++
-	}
-	end := run(s, from, isKeyByte)
-	name := s[from:min(end, from+maxKey)]
-	if name == "" {
-		return from
-	}
-	if next, ok := sc.toolFlag(i, from, end); ok {
-		return next
-	}
-	if len(name) < 2 || secretKey(name) == keyPlain {
-		return from
-	}
-	if name == "secret" && sc.last == "set" { // set --secret NAME VALUE
-		if all := sc.arguments(end); len(all) > 1 {
-			sc.later(all[1].at, 0)
-			return from
-		}
-	}
-	v, ok := argument(s, end)
-	if !ok {
-		return from
-	}
-	for _, in := range []string{"<<<", "< "} {
-		if strings.HasPrefix(s[v:], in) {
-			v = skipBlank(s, v+len(in))
-			break
-		}
-	}
-	return sc.value(v, valueShell)
-}
-
-// argument returns where the argument behind a flag begins: after blanks, or in
-// the next string of a list: ["--password", "x"].
-func argument(s string, end int) (int, bool) {
-	v := skipBlank(s, end)
-	if v == end {
-		q := end + backslashes(s, end)
-		if q >= len(s) || (s[q] != '"' && s[q] != '\'') {
-			return 0, false
-		}
-		v = skipBlank(s, q+1)
-		if v < len(s) && s[v] == ',' {
-			v++
-		} else if v == q+1 {
-			return 0, false
-		}
-		v = run(s, v, func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' })
-	}
-	if v >= len(s) || s[v] == '-' && v+1 < len(s) && (s[v+1] == '-' || isLetter(s[v+1])) {
-		return 0, false
-	}
-	return v, true
+	return c == '_'
 }

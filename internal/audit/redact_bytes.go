@@ -7,6 +7,8 @@ func skipBlank(s string, i int) int {
 	for {
 		i = run(s, i, func(c byte) bool { return c == ' ' || c == '\t' })
 		switch {
+		case i == len(s) || s[i] != '\\':
+			return i
 		case strings.HasPrefix(s[i:], "\\\n"):
 			i += len("\\\n")
 		case strings.HasPrefix(s[i:], "\\\r\n"):

@@ -113,7 +113,7 @@ func TestMasksOfCommandsKeepTheRest(t *testing.T) {
 func TestRedactOfCommandsIsLinear(t *testing.T) {
 	for _, unit := range []string{"password:\n ", "password: |\n  ", "password=\"\"\"", ssh2Key, "Private-Lines: 1", "curl -x a:", "<password ", "<password><![CDATA[", "<a:password b", "echo a | passwd ", "value=\"", "\"value\":\"\",",
 		"auth=", "auth=\"", "auth=(\"a\",", "login(\"", "setPassword(\"", "\"password\",", "net use ", "htpasswd -b ", "sqlplus a/", "thin:", "rabbitmqctl add_user \"", "token Aa1Aa1Aa1Aa1 ", "\\u0070", "\\\\\\", "%70", "&quot;", "\u200b",
-		"${TOKEN:-", "<(echo ", "kinit <<< ", "secret --from-literal=", "kv put a=", "apiKey: string = ", "set --secret a ", "$pw = Get-X", "\"password\"\n:", "bot123456789:", "LS0tLS1CRUdJTi"} {
+		"${TOKEN:-", "<(echo ", "kinit <<< ", "secret --from-literal=", "kv put a=", "apiKey: string = ", "set --secret a ", "$pw = Get-X", "\"password\"\n:", "bot123456789:", "LS0tLS1CRUdJTi", "PASS=$(a", "PASS=${a", "PASS=<a", "A_KEY="} {
 		s := strings.Repeat(unit, 1<<20/len(unit))
 		start := time.Now()
 		out := Redact(s)

@@ -18,8 +18,11 @@ const (
 // secretKey judges a name by its words, whatever joins them: clientSecret,
 // CLIENT_SECRET and client-secret are the same.
 func secretKey(key string) keyKind {
-	var buf [maxKey + maxKey/2]byte
-	flat, words := splitName(buf[:0], key)
+	var (
+		buf [maxKey]byte
+		few [8]string
+	)
+	flat, words := splitName(buf[:0], few[:0], key)
 	if len(words) == 0 {
 		return keyPlain
 	}
@@ -75,13 +78,13 @@ func secretKey(key string) keyKind {
 
 // wholeName judges a name whose words are written together: dbpassword.
 func wholeName(flat string) keyKind {
-	for _, s := range []string{"password", "passwd", "passphrase", "passcode", "secret", "secretkey", "privatekey",
-		"accesskey", "apikey", "authkey", "accountkey", "token", "credentials", "storepass", "keypass", "userpass"} {
-		if strings.HasSuffix(flat, s) {
-			return keySecret
-		}
+	is := func(suffix string) bool { return strings.HasSuffix(flat, suffix) }
+	if is("password") || is("passwd") || is("passphrase") || is("passcode") || is("secret") || is("secretkey") || is("privatekey") ||
+		is("accesskey") || is("apikey") || is("authkey") || is("accountkey") || is("token") || is("credentials") ||
+		is("storepass") || is("keypass") || is("userpass") {
+		return keySecret
 	}
-	if strings.HasSuffix(flat, "authorization") {
+	if is("authorization") {
 		return keyHeader
 	}
 	for _, s := range []string{"passe", "pass", "pwd", "pw"} { // not compass, bypass
@@ -147,16 +150,17 @@ func querySecret(key string) bool {
 func workingDir(key string) bool { return key == "PWD" || key == "OLDPWD" }
 
 // splitName returns key in lower case without what joins its words, and its
-// words. Digits at the end of a word are dropped: password1 is password.
-func splitName(buf []byte, key string) (string, []string) {
+// words. Digits at the end of a word are dropped: password1 is password. It
+// works in the room that buf and words have, since nearly every name is plain.
+func splitName(buf []byte, words []string, key string) (string, []string) {
 	if len(key) > maxKey {
 		key = key[len(key)-maxKey:]
 	}
-	var ends [maxKey]int
+	var ends [maxKey]uint8
 	n := 0
 	word := func() {
-		if m := len(buf); m > 0 && (n == 0 || ends[n-1] < m) {
-			ends[n] = m
+		if m := len(buf); m > 0 && (n == 0 || int(ends[n-1]) < m) {
+			ends[n] = uint8(m) //nolint:gosec // at most maxKey
 			n++
 		}
 	}
@@ -176,16 +180,20 @@ func splitName(buf []byte, key string) (string, []string) {
 		buf = append(buf, c)
 	}
 	word()
-	flat := string(buf)
-	words := make([]string, 0, 8)
+	flat := key // in most cases, and no copy is made then
+	if string(buf) != key {
+		flat = string(buf)
+	}
 	from := 0
 	for _, end := range ends[:n] {
 		w := flat[from:end]
-		if t := strings.TrimRight(w, "0123456789"); t != "" {
-			w = t
+		if last := w[len(w)-1]; last >= '0' && last <= '9' {
+			if t := strings.TrimRight(w, "0123456789"); t != "" {
+				w = t
+			}
 		}
 		words = append(words, w)
-		from = end
+		from = int(end)
 	}
 	return flat, words
 }

@@ -11,9 +11,11 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 func (sc *scanner) assigned(i int, key string) keyKind {
 	s, at := sc.s, i-len(key)
 	if at > 0 && s[at:i] == key {
-		before := strings.TrimRight(s[max(0, at-16):at], `"'`)
-		if sc.feed && (strings.HasSuffix(before, "--from-literal=") || strings.HasSuffix(before, "--from-literal ")) {
-			return keySecret
+		if sc.feed {
+			before := strings.TrimRight(s[max(0, at-16):at], `"'`)
+			if strings.HasSuffix(before, "--from-literal=") || strings.HasSuffix(before, "--from-literal ") {
+				return keySecret
+			}
 		}
 		if sc.store && s[at-1] == ' ' && i+1 < len(s) && s[i+1] != '@' && s[i+1] != '-' {
 			return keySecret
@@ -148,10 +150,9 @@ func argumentName(s string, i int, key string) bool {
 // that it is one: "password Zq9X7vWt3K", but not "password reset".
 func (sc *scanner) beside(end, v int) (int, bool) {
 	s := sc.s
-	for _, filler := range []string{"is: ", "is "} {
-		if strings.HasPrefix(s[v:], filler) {
-			v += len(filler)
-			break
+	if rest, ok := strings.CutPrefix(s[v:], "is"); ok {
+		if rest = strings.TrimPrefix(rest, ":"); strings.HasPrefix(rest, " ") {
+			v = len(s) - len(rest) + 1
 		}
 	}
 	if v+1 < len(s) && s[v] >= '0' && s[v] <= '9' && s[v+1] == ' ' { // enable secret 5 x
@@ -172,9 +173,17 @@ func (sc *scanner) beside(end, v int) (int, bool) {
 	return sc.value(v, valueShell), true
 }
 
-// random tells whether s looks drawn by lot.
+// random tells whether s looks drawn by lot: it has small and capital letters
+// and digits.
 func random(s string) bool {
-	return mixed(s) && strings.ToLower(s) != s && strings.ToUpper(s) != s
+	var small, capital, digit bool
+	for i := range len(s) {
+		c := s[i]
+		small = small || c >= 'a' && c <= 'z'
+		capital = capital || c >= 'A' && c <= 'Z'
+		digit = digit || c >= '0' && c <= '9'
+	}
+	return small && capital && digit
 }
 
 // userPassName names what holds USER:PASSWORD, or that in base64.

@@ -5,8 +5,6 @@ import "strings"
 // maxArguments bounds what is looked at of a command's arguments.
 const maxArguments = 512
 
-const ssh2Key = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
-
 // placed handles commands whose secret is told by its place among the
 // arguments, and remembers what a word tells of its command. The word ends at
 // end; last is the word before it.

@@ -61,12 +61,12 @@ func (sc *scanner) encodedPair(i int) int {
 	return sc.value(v, valueShell)
 }
 
-// randomValue tells whether the value at v looks drawn by lot: long, with small
-// and capital letters and digits.
+// randomValue tells whether the value at v is long and looks drawn by lot.
 func randomValue(s string, v int) bool {
 	if v < len(s) && isQuote(s[v]) {
 		v++
 	}
-	w := s[v:run(s, v, isTokenByte)]
-	return len(w) >= 20 && !strings.Contains(w, "/") && mixed(w) && strings.ToLower(w) != w && strings.ToUpper(w) != w
+	w := s[v:min(len(s), v+maxToken)]
+	w = w[:run(w, 0, isTokenByte)]
+	return len(w) >= 20 && !strings.Contains(w, "/") && random(w)
 }

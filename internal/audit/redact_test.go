@@ -165,6 +165,16 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
+// TestShapesAreLookedAt: what tells most words from tokens lets every shape pass.
+func TestShapesAreLookedAt(t *testing.T) {
+	for _, s := range shapes {
+		require.GreaterOrEqual(t, len(s.prefix)+s.min, shortest, s.prefix)
+		text := s.prefix + s.more
+		require.Equal(t, len(text), run(text, 0, isShapeByte), s.prefix)
+		require.Equal(t, len(s.prefix)+s.min, tokenLen(s.prefix+strings.Repeat("a", s.min)), s.prefix)
+	}
+}
+
 // TestWhatIsNoSecretStaysReadable is the other corpus: nothing here may change.
 func TestWhatIsNoSecretStaysReadable(t *testing.T) {
 	for _, s := range []string{

@@ -28,13 +28,19 @@ var shapes = [...]shape{
 	{"AQoDYXdz", 20, "+/="}, {"FwoGZXIvYXdz", 20, "+/="}, {"IQoJb3JpZ2lu", 20, "+/="},
 }
 
+// shortest is the length of the shortest token, and isShapeByte tells what may
+// stand in one that has a shape.
+const shortest = 11
+
+func isShapeByte(c byte) bool { return isTokenByte(c) || c == '%' || c == ',' }
+
 // maxToken bounds what is looked at to recognise a token. What is recognised is
 // masked to its end.
 const maxToken = 256
 
 // tokenLen returns the length of the token that s begins with, or zero.
 func tokenLen(s string) int {
-	if len(s) < 11 {
+	if len(s) < shortest {
 		return 0
 	}
 	n := run(s[:min(len(s), maxToken)], 0, func(c byte) bool { return isWord(c) || c == '-' })
@@ -87,6 +93,9 @@ func tokenLen(s string) int {
 	}
 	if m := botToken(s, n); m > 0 {
 		return m
+	}
+	if run(s[:shortest], 0, isShapeByte) < shortest {
+		return 0 // as most words are, and need no look at the table
 	}
 	for i := range shapes {
 		p := &shapes[i]

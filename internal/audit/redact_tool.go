@@ -15,59 +15,60 @@ type flags struct {
 	colon    byte   // letter: /p:SECRET
 }
 
-// flagsOf returns the secret flags of a command, or of its part.
-func flagsOf(last, word string) (flags, bool) {
+// flagsOf returns the secret flags of a command, or of its part; nil when it has
+// none.
+func flagsOf(last, word string) *flags {
 	switch word {
 	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlcheck", "mariadb", "mycli", "7z", "7za", "rar", "unrar":
-		return flags{attached: "p"}, true
+		return &flags{attached: "p"}
 	case "sshpass":
-		return flags{attached: "p", separate: "p"}, true
+		return &flags{attached: "p", separate: "p"}
 	case "login", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport",
 		"cqlsh", "useradd", "usermod", "twine", "rdesktop", "racadm", "psexec", "PsExec", "certutil", "ncftpput", "ncftpget",
 		"esxcli", "vifs", "resxtop":
-		return flags{separate: "p"}, true
+		return &flags{separate: "p"}
 	case "ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami":
-		return flags{separate: "w"}, true
+		return &flags{separate: "w"}
 	case "ldappasswd":
-		return flags{separate: "wsa"}, true
+		return &flags{separate: "wsa"}
 	case "sqlcmd", "bcp", "zip", "unzip", "ipmitool":
-		return flags{separate: "P"}, true
+		return &flags{separate: "P"}
 	case "keygen": // ssh-keygen; the dash divides words here
-		return flags{separate: "NP"}, true
+		return &flags{separate: "NP"}
 	case "cli": // redis-cli
-		return flags{separate: "a"}, true
+		return &flags{separate: "a"}
 	case "security":
-		return flags{separate: "pw"}, true
+		return &flags{separate: "pw"}
 	case "snmpget", "snmpwalk", "snmpset", "snmpbulkwalk":
-		return flags{separate: "cAX"}, true
+		return &flags{separate: "cAX"}
 	case "doctl":
-		return flags{separate: "t"}, true
+		return &flags{separate: "t"}
 	case "nuget":
-		return flags{separate: "k"}, true
+		return &flags{separate: "k"}
 	case "curl":
-		return flags{user: "uE", userLong: "user cert", proxy: "x", cookie: 'b'}, true
+		return &flags{user: "uE", userLong: "user cert", proxy: "x", cookie: 'b'}
 	case "govc", "rabbitmqadmin":
-		return flags{user: "u", separate: "p"}, true
+		return &flags{user: "u", separate: "p"}
 	case "http", "https", "xh", "httpie":
-		return flags{user: "a", userLong: "auth"}, true
+		return &flags{user: "a", userLong: "auth"}
 	case "lftp":
-		return flags{user: "u", userLong: "user"}, true
+		return &flags{user: "u", userLong: "user"}
 	case "openssl":
-		return flags{separate: "kK", long: "hmac"}, true
+		return &flags{separate: "kK", long: "hmac"}
 	case "smbclient", "rpcclient":
-		return flags{user: "U", userLong: "user"}, true
+		return &flags{user: "U", userLong: "user"}
 	case "xfreerdp", "wfreerdp", "winrs":
-		return flags{colon: 'p'}, true
+		return &flags{colon: 'p'}
 	case "set", "put":
 		if last == "secret" || last == "secrets" {
-			return flags{separate: "b", long: "body value"}, true
+			return &flags{separate: "b", long: "body value"}
 		}
 	case "parameter":
 		if last == "put" { // aws ssm put-parameter
-			return flags{long: "value"}, true
+			return &flags{long: "value"}
 		}
 	}
-	return flags{}, false
+	return nil
 }
 
 // oneOf tells whether name is in a list of names divided by blanks.
@@ -83,7 +84,7 @@ func oneOf(list, name string) bool {
 // toolFlag handles the secret flags of the command being read.
 func (sc *scanner) toolFlag(i, from, end int) (int, bool) {
 	s, f := sc.s, sc.tool
-	if f == (flags{}) {
+	if f == nil {
 		return 0, false
 	}
 	name, long := s[from:end], from-i == 2

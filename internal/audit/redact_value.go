@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"encoding/base64"
-	"strings"
-)
+import "strings"
 
 // valueKind says how a value is bounded.
 type valueKind int
@@ -39,7 +36,7 @@ func (sc *scanner) pair(i int) int {
 	if kind == keyPlain && len(key) <= 10 && userPassName(key) {
 		return sc.userOrBasic(i + 1)
 	}
-	if kind == keyPlain && s[i] == ':' && len(key) == 1 && sc.tool.colon != 0 && key[0] == sc.tool.colon {
+	if kind == keyPlain && s[i] == ':' && len(key) == 1 && sc.tool != nil && key[0] == sc.tool.colon {
 		kind = keySecret
 	}
 	if kind == keyPlain || (s[i] == ':' && kind == keySecret && workingDir(key)) {
@@ -50,7 +47,7 @@ func (sc *scanner) pair(i int) int {
 		v++
 	}
 	v = skipBlank(s, v)
-	if next, ok := sc.below(v, s[i], quoted); ok && kind == keySecret {
+	if next, ok := sc.below(v, s[i], quoted); ok {
 		return next
 	}
 	if workingDir(key) && v < len(s) && (s[v] == '/' || s[v] == '$' || s[v] == '"' && v+1 < len(s) && s[v+1] == '$') {
@@ -109,7 +106,10 @@ func keyBefore(s string, i int) (string, bool) {
 	if k > 0 && j-k > 1 && s[k-1] == '\\' && strings.IndexByte("nrt", s[k]) >= 0 {
 		k++
 	}
-	return strings.TrimLeft(s[k:j], "-."), quoted
+	for k < j && (s[k] == '-' || s[k] == '.') {
+		k++
+	}
+	return s[k:j], quoted
 }
 
 func inQuery(s string, before int) bool {
@@ -153,10 +153,10 @@ func (sc *scanner) value(v int, kind valueKind) int {
 		}
 	case valueShell, valuePair:
 	}
-	end := sc.wordEnd(v, kind)
 	if reference(s[v:]) {
 		return v + 1 // what stands in it is read on: ${TOKEN:-x}
 	}
+	end := sc.wordEnd(v, kind)
 	if end == v || safeValue(s[v:end]) {
 		return max(end, v)
 	}
@@ -188,44 +188,6 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	}
 	sc.hide(from, to)
 	return next
-}
-
-// header masks the credentials of an Authorization header and leaves its
-// scheme. The header ends at to; below zero, at the end of the line or of the
-// quotes around it.
-func (sc *scanner) header(from, to int) int {
-	s := sc.s
-	if to < 0 {
-		to = len(s)
-	}
-	word := min(to, run(s, from, isKeyByte))
-	after := min(to, skipBlank(s, word))
-	one := from // what is masked is one word from here on
-	if after > word && after < to {
-		switch strings.ToLower(s[from:min(word, from+24)]) {
-		case "bearer", "basic", "token", "apikey", "negotiate", "key", "oauth2":
-			one = after
-		case "digest", "aws4-hmac-sha256", "hawk", "oauth", "ntlm", "signature", "sharedkey", "sharedaccesssignature":
-			return sc.hide(after, trimBlank(s, after, min(to, lineEnd(s, after))))
-		default:
-			// A scheme of somebody's own: Splunk x, SSWS x.
-			end := min(to, run(s, after, isTokenByte))
-			if scheme := s[from:word]; strings.Trim(scheme, letters+"-") == "" && len(scheme) <= 24 && (likelyToken(s[after:end]) || strings.HasPrefix(s[after:], mask)) {
-				one = after
-			}
-		}
-	}
-	if strings.HasPrefix(s[one:], mask) {
-		return one + len(mask)
-	}
-	if strings.EqualFold(s[from:min(word, from+24)], "bearer") && one == from {
-		return word // a scheme alone
-	}
-	end := min(to, run(s, one, func(c byte) bool { return c > ' ' && !isQuote(c) && c != '\\' }))
-	if safeValue(s[one:end]) {
-		return end
-	}
-	return sc.hide(one, end)
 }
 
 // group masks a list or an object to its closing bracket, or to the end.
@@ -332,47 +294,6 @@ func mixed(s string) bool {
 		digit = digit || s[i] >= '0' && s[i] <= '9'
 	}
 	return letter && digit
-}
-
-// likelyToken tells a token behind the word Bearer from prose.
-func likelyToken(s string) bool {
-	return len(s) >= 20 || len(s) >= 8 && (mixed(s) || s != strings.ToLower(s))
-}
-
-// basicCredentials tells whether s is the base64 of user:password.
-func basicCredentials(s string) bool {
-	if len(s) < 8 || len(s) > 4096 {
-		return false
-	}
-	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
-	return err == nil && strings.Contains(string(b), ":")
-}
-
-// lineEnd returns the end of a header: the line's, or the quote's around it.
-func lineEnd(s string, v int) int {
-	for i := v; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			if i == v || s[i-1] != '=' {
-				return i
-			}
-			n := strings.IndexAny(s[i+1:], "\"\n")
-			if n < 0 {
-				return len(s)
-			}
-			i += n
-			if s[i+1] == '"' {
-				i++
-			}
-		case '\n', '\r', '\'', '`':
-			return i
-		case '\\':
-			if i+1 >= len(s) || strings.IndexByte(`\"'nr`, s[i+1]) >= 0 {
-				return i
-			}
-		}
-	}
-	return len(s)
 }
 
 func trimBlank(s string, from, to int) int {

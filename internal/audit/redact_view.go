@@ -10,6 +10,10 @@ import (
 // &quot; as what they stand for, invisible characters left out, and signs that
 // look alike as the plain one. Blanks and printable ASCII only come of it.
 func unescaped(s string) string {
+	if strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '&') < 0 &&
+		run(s, 0, func(c byte) bool { return c < utf8.RuneSelf }) == len(s) {
+		return s // nearly every text
+	}
 	var b strings.Builder
 	from := 0 // what stands here is not written yet
 	for at := 0; at < len(s); {

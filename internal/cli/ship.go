@@ -21,8 +21,9 @@ const shipAbout = `
 Ships the audit log to NATS JetStream: all that is in it, from where the last run
 stopped, and then ends. An event counts as shipped when the server has
 acknowledged it. The status is 0 when nothing is left, 1 when events were too
-large for the server or another shipper is at work and not done, 2 when shipping
-failed; what was not shipped stays in the log for the next run.`
+large for the server, a purged stream took them for copies, or another shipper is
+at work and not done, 2 when shipping failed; what was not shipped stays in the
+log for the next run.`
 
 // shipFlags are what shipping can be told beside the configuration.
 type shipFlags struct {

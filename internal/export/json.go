@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -72,22 +71,14 @@ func quote(dst, s []byte) []byte {
 			dst = append(dst, '\\', 'b')
 		case r == '\f':
 			dst = append(dst, '\\', 'f')
-		case r > 0xffff && audit.Hidden(r):
-			hi, lo := utf16.EncodeRune(r)
-			dst = appendEscape(appendEscape(dst, hi), lo)
 		case audit.Hidden(r):
-			dst = appendEscape(dst, r)
+			dst = audit.AppendEscape(dst, r)
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}
 		i += w
 	}
 	return append(dst, '"')
-}
-
-func appendEscape(dst []byte, r rune) []byte {
-	const hex = "0123456789abcdef"
-	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 }
 
 // appendClean appends any JSON value, its strings canonical, without what is

@@ -21,7 +21,7 @@ const maxRecord = 64 << 20
 
 // A Source is what a file of the host's records tells.
 type Source struct {
-	Format string // transcript, stream-json, otlp; empty for a file without a byte
+	Format string // transcript, stream-json, otlp; "empty" for a file without a byte
 	Events []*audit.Event
 	Counts Counts
 }
@@ -146,8 +146,8 @@ func eachLine(br *bufio.Reader, c *Counts, fn func([]byte)) error {
 		}
 		switch b := bytes.TrimSpace(line); {
 		case len(b) == 0:
-		case errors.Is(err, io.EOF) && !jsontext.Value(bytes.Trim(b, filling)).IsValid(tolerant()):
-			c.Lines++ // it is being written; a piece of it would look whole
+		case err != nil && !jsontext.Value(bytes.Trim(b, filling)).IsValid(tolerant()):
+			c.Lines++ // it is being written, or cannot be read on; a piece of it would look whole
 			c.Broken++
 		default:
 			fn(b)

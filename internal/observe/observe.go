@@ -15,6 +15,7 @@ import (
 
 	"hooktrail/internal/audit"
 	"hooktrail/internal/event"
+	"hooktrail/internal/reason"
 )
 
 // Options configure an Observer. The zero value of every field but StateDir and
@@ -87,12 +88,17 @@ func (ob *Observer) Observe(ctx context.Context, e *event.Event) (events []*audi
 			commit = none
 		}
 	}()
+	var transcripts []string
 	if !ob.o.NoTranscript && p.event != "PermissionDenied" {
-		for _, path := range ob.transcripts(p, s) {
-			events = append(events, ob.transcript(ctx, p, &s, path)...)
-		}
+		transcripts = ob.transcripts(p, s)
+	}
+	for _, path := range transcripts {
+		events = append(events, ob.transcript(ctx, p, &s, path)...)
 	}
 	for _, ev := range ob.o.Lookup.fromPayload(p, ob.o.Now(), ob.ran) {
+		if ev.Reason == reason.PermissionUnattended && len(transcripts) > 0 {
+			continue // the transcript will say whether a rule wanted the approval; a batch's sentence does not
+		}
 		if s.fresh(ev, fromPayloads) {
 			events = append(events, ev)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"hooktrail/internal/audit"
 	"hooktrail/internal/event"
+	"hooktrail/internal/reason"
 )
 
 const fixtureSession = "00000000-0000-4000-8000-000000000001"
@@ -74,6 +75,49 @@ func throughHooks(t *testing.T, transcript, batch string) []*audit.Event {
 	step(len(whole), "SessionEnd", nil)
 	step(len(whole), "SessionEnd", nil)
 	return all
+}
+
+// TestAForkedSessionIsToldOnce: a session that is forked copies the records under
+// another id. The same call at another time is another fact.
+func TestAForkedSessionIsToldOnce(t *testing.T) {
+	fact := func(session string, at time.Time) []*audit.Event {
+		return []*audit.Event{{Kind: audit.Callback, SessionID: session, ToolUseID: "toolu_1", HookEvent: "PreToolUse", HookName: "/guard.sh",
+			Decision: reason.Allowed, Reason: reason.HookFailedOpen, Layer: reason.LayerFailure, Time: at}}
+	}
+	var l Ledger
+	require.Len(t, l.New(fact("a", fixedNow())), 1)
+	require.Empty(t, l.New(fact("a", fixedNow())))
+	require.Empty(t, l.New(fact("b", fixedNow())))
+	require.Len(t, l.New(fact("b", fixedNow().Add(time.Second))), 1)
+}
+
+// TestABatchSpeaksWhereNoTranscriptDoes: the sentence of a call that nobody
+// allowed does not say why it was asked about. It is left to the transcript, and
+// counts where there is none.
+func TestABatchSpeaksWhereNoTranscriptDoes(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.jsonl")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	batch := map[string]any{"tool_calls": []any{map[string]any{"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": map[string]any{"command": "ls"},
+		"tool_response": "Claude requested permissions to use Bash, but you haven't granted it yet."}}}
+	for _, tt := range []struct {
+		name string
+		off  bool
+		path string
+		want int
+	}{
+		{"a transcript", false, path, 0}, {"no transcript wanted", true, path, 1}, {"no transcript named", false, "", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ob := New(Options{StateDir: filepath.Join(t.TempDir(), "state"), Now: fixedNow, Budget: 5 * time.Second, NoTranscript: tt.off})
+			events, commit := ob.Observe(t.Context(), hookEvent(t, "PostToolBatch", tt.path, batch))
+			require.NoError(t, commit())
+			require.Len(t, events, tt.want)
+			for _, e := range events {
+				require.Equal(t, "permission permission denied permission_unattended <batch:text>", story(e))
+			}
+		})
+	}
 }
 
 func short(events []*audit.Event) []string {
@@ -294,6 +338,17 @@ func TestALostDenyIsFound(t *testing.T) {
 	}, "transcript")
 	require.Equal(t, "callback PreToolUse failure allowed hook_failed_open not_block_mode exit=0 <transcript:hook_success>", story(e))
 	require.Contains(t, e.Message, "took its deny for plain text")
+}
+
+// TestAnAnswerThroughTheHostIsAPersons: a host that asks through a channel of its
+// own shows no person at the client, and yet there was an answer.
+func TestAnAnswerThroughTheHostIsAPersons(t *testing.T) {
+	for code, want := range map[string]string{
+		"permissionPromptTool": "permission_user", "rule:flagSettings": "permission_unattended_rule", "mode:default": "permission_unattended",
+	} {
+		f := denial{kind: "user-rejected", reasonCode: code}.judge(nil)
+		require.Equal(t, want, string(f.code), code)
+	}
 }
 
 // TestEventsOfOneRecordHaveTheirOwnIDs: one line may hold several results.

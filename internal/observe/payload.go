@@ -45,9 +45,6 @@ func (l Lookup) fromBatch(p payload, s stamp, ran func(string) bool) []*audit.Ev
 		if e == nil || ran != nil && ran(id) {
 			continue
 		}
-		if e.Reason == reason.PermissionUnattended {
-			continue // the transcript will say whether a rule wanted the approval; this sentence does not
-		}
 		e.PermissionMode = p.mode
 		events = append(events, e)
 	}

@@ -1,6 +1,9 @@
 package observe
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +72,23 @@ func TestNothingInsideARecordIsARecord(t *testing.T) {
 		require.Equal(t, call, string(all[0]))
 		require.Equal(t, cut > 0, torn)
 	}
+}
+
+// TestACutArchiveIsNoRecord: a packed file that ends early, just behind an object
+// that stands inside of a record.
+func TestACutArchiveIsNoRecord(t *testing.T) {
+	whole := `{"type":"mode","sessionId":"s"}` + "\n" +
+		`{"type":"assistant","uuid":"u1","sessionId":"s","message":{"content":[{"type":"tool_use","id":"toolu_1","name":"T","input":` +
+		`{"type":"attachment","uuid":"f","sessionId":"s","attachment":{"type":"hook_non_blocking_error","toolUseID":"toolu_1","hookEvent":"PreToolUse","exitCode":1,"command":"/forged.sh"}}`
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(whole))
+	require.NoError(t, err)
+	require.NoError(t, z.Flush()) // and no end
+	src, err := Read(&packed, "", Lookup{}, time.Unix(1e9, 0))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Empty(t, src.Events)
+	require.Equal(t, 1, src.Counts.Broken)
 }
 
 func TestRecordsOfIsBounded(t *testing.T) {

@@ -315,6 +315,18 @@ func TestWhatIsNoEventIsCounted(t *testing.T) {
 	require.GreaterOrEqual(t, totals.Broken, int64(3))
 }
 
+// TestTotalsOfLinesInAnyOrder: a stream has the lines of many hosts.
+func TestTotalsOfLinesInAnyOrder(t *testing.T) {
+	lines := bytes.SplitAfter(month(3), []byte("\n"))
+	in := slices.Concat(lines[1], lines[2], lines[0])
+	totals, err := Each(context.Background(), bytes.NewReader(in), []string{"-"}, time.Time{}, func(*Row) {})
+	require.NoError(t, err)
+	sorted, err := Each(context.Background(), bytes.NewReader(month(3)), []string{"-"}, time.Time{}, func(*Row) {})
+	require.NoError(t, err)
+	require.Less(t, sorted.First, sorted.Last)
+	require.Equal(t, sorted, totals)
+}
+
 func TestNewSaysWhatThereIs(t *testing.T) {
 	_, err := New("nonsense", "", nil)
 	require.ErrorContains(t, err, "blocks-by-cause")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -51,11 +52,11 @@ func (s *shipper) checkDoubted(ctx context.Context) error {
 	if len(s.doubted) == 0 {
 		return nil
 	}
-	doubted := s.doubted
-	s.doubted = nil
-	k := newKnown(s.known.since)
+	// Of any age. What pass knew is not the measure: the connection may have broken
+	// in between, and the cursor is found again then.
+	k := newKnown(time.Time{})
 	var gone uint64
-	for _, m := range doubted {
+	for _, m := range s.doubted {
 		if !k.hosts[m.Host] {
 			if err := k.ask(ctx, s.o, m.Host); err != nil {
 				return err
@@ -65,6 +66,7 @@ func (s *shipper) checkDoubted(ctx context.Context) error {
 			gone++
 		}
 	}
+	s.doubted = nil
 	if gone > 0 {
 		s.result.Purged += gone
 		s.result.Acked -= min(gone, s.result.Acked)

@@ -51,6 +51,23 @@ func TestStreamMadeAnew(t *testing.T) {
 	}
 }
 
+// TestStreamMadeAnewAtItsFirstEvent: the new stream's count is the old one's, and
+// no higher.
+func TestStreamMadeAnewAtItsFirstEvent(t *testing.T) {
+	l, srv := newTestLog(t), startServer(t)
+	srv.stream()
+	l.add(1)
+	_, err := Run(bg, l.options(srv.url))
+	require.NoError(t, err)
+	require.NoError(t, srv.js().DeleteStream(bg, DefaultStream))
+	str := srv.stream()
+	l.add(1)
+	res, err := Run(bg, l.options(srv.url))
+	require.NoError(t, err)
+	require.True(t, res.Anew)
+	require.ElementsMatch(t, l.ids, storedIDs(t, str))
+}
+
 func TestStreamMadeAnewUnderFollow(t *testing.T) {
 	l, srv := newTestLog(t), startServer(t)
 	str := srv.stream()
@@ -102,6 +119,27 @@ func TestPurgedStream(t *testing.T) {
 	require.Equal(t, l.ids[5:], storedIDs(t, str))
 	require.Len(t, n.list(), 1)
 	require.Contains(t, n.list()[0], "failing: 5 events are not in stream HOOKTRAIL_AUDIT: it was purged")
+}
+
+// The connection may break between a doubt and the look at the stream. The
+// cursor is found again then, and nothing is known of the stream.
+func TestDoubtsOutliveABrokenConnection(t *testing.T) {
+	l, srv := newTestLog(t), startServer(t)
+	l.add(1)
+	o, n := l.options(srv.url), notes{}
+	o.Note = n.note
+	o, err := o.withDefaults()
+	require.NoError(t, err)
+	s := &shipper{o: &o, doubted: []Meta{{EventID: "a", Host: "box1"}}, result: Result{Acked: 1}}
+	ended, cancel := context.WithCancel(bg)
+	cancel()
+	require.Error(t, s.checkDoubted(ended))
+	srv.stream()
+	require.NoError(t, s.checkDoubted(bg))
+	require.Equal(t, Result{Purged: 1}, s.result)
+	require.Len(t, n.list(), 1)
+	require.NoError(t, s.checkDoubted(bg))
+	require.Len(t, n.list(), 1, "once")
 }
 
 // An ordinary copy is no loss.

@@ -39,6 +39,31 @@ func TestTailEndsWhileTheStreamGrows(t *testing.T) {
 	}
 }
 
+// TestFollowShowsTheLastWhileTheStreamGrows: it must not wait for a moment in
+// which nothing is left to read.
+func TestFollowShowsTheLastWhileTheStreamGrows(t *testing.T) {
+	srv := startServer(t)
+	srv.stream()
+	l := newTestLog(t)
+	l.add(1500) // more than the server sends at once
+	_, err := Run(bg, l.options(srv.url))
+	require.NoError(t, err)
+	js := srv.js()
+	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
+	defer cancel()
+	seen := 0
+	require.NoError(t, Tail(ctx, l.options(srv.url), TailOptions{Follow: true, Last: 5, Keep: func([]byte) bool {
+		_, err := js.Publish(ctx, "hooktrail.audit.v1.box1.guard.allowed", []byte(`{}`))
+		return err == nil || ctx.Err() != nil
+	}}, func([]byte) error {
+		if seen++; seen == 5 {
+			cancel()
+		}
+		return nil
+	}))
+	require.GreaterOrEqual(t, seen, 5)
+}
+
 // TestFollowShowsTheFirstEventOfAll: when none of what is stored is wanted, and
 // nothing is stored.
 func TestFollowShowsTheFirstEventOfAll(t *testing.T) {
