@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,17 +18,20 @@ import (
 )
 
 // TestInstallOnFilesAsTheyAreFound goes through the commands on files in the
-// shapes of public ones, each in every scope and way: a dry run writes nothing,
-// twice is once, the first bytes come back, and what is refused stays.
+// shapes of public ones, each in two ways and scopes in turn (package settings has
+// every file in every way): a dry run writes nothing, twice is once, the first bytes
+// come back, and what is refused stays.
 func TestInstallOnFilesAsTheyAreFound(t *testing.T) {
 	ways := [][]string{
 		nil, {"--events", "guard", "--guard", "guard.json"}, {"--wrap"},
 		{"--http", "http://127.0.0.1:8787/hook", "--token-env", "TOKEN"}, {"--wrap", "--http", "https://hooks.example/hook"},
 	}
 	scopes := []string{"user", "project", "local"}
-	for name, before := range seen(t) {
-		for i, flags := range ways {
-			scope := scopes[i%len(scopes)]
+	all := seen(t)
+	for n, name := range slices.Sorted(maps.Keys(all)) {
+		before := all[name]
+		for i := n; i < n+2; i++ {
+			flags, scope := ways[i%len(ways)], scopes[i%len(scopes)]
 			t.Run(name+" "+scope+strings.Join(flags, " "), func(t *testing.T) {
 				install := append([]string{"install", "--scope", scope}, flags...)
 				h := newHouse(t, scope, before, runInside)
