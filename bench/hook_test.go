@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -36,7 +35,6 @@ type contestant struct {
 	command []string
 	stdin   string
 	took    []time.Duration
-	rss     int64
 }
 
 func (c *contestant) run(b *testing.B) {
@@ -47,9 +45,6 @@ func (c *contestant) run(b *testing.B) {
 	c.took = append(c.took, time.Since(start))
 	if err != nil {
 		b.Fatalf("%s: %v", c.name, err)
-	}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.rss = max(c.rss, u.Maxrss)
 	}
 }
 
@@ -92,7 +87,7 @@ func BenchmarkHook(b *testing.B) {
 	}
 	b.ReportMetric(float64(all[2].at(0.5))/float64(all[0].at(0.5)), "hook/yardstick")
 	b.ReportMetric(float64(all[3].at(0.5))/float64(all[2].at(0.5)), "long/empty")
-	b.ReportMetric(float64(all[4].rss)/1024, "8MB-rss-MB")
+	b.ReportMetric(float64(all[4].peak(b))/1024, "8MB-rss-MB")
 	b.ReportMetric(0, "ns/op")
 }
 
