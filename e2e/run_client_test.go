@@ -43,7 +43,7 @@ func TestWrapped(t *testing.T) {
 		t.Run(variable, func(t *testing.T) {
 			client := os.Getenv(variable)
 			if client == "" {
-				t.Skip(variable + " names no client")
+				t.Skip(variable + " names no client: set it to the path of one to compare run with its bare hooks")
 			}
 			for _, f := range failures {
 				t.Run(f.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 func TestSafetyNet(t *testing.T) {
 	dir := os.Getenv("SAFETY_NET")
 	if dir == "" {
-		t.Skip("SAFETY_NET names no installed cc-safety-net package")
+		t.Skip("SAFETY_NET names no folder of the npm package cc-safety-net, a hook of others that this test wraps")
 	}
 	bin, err := runProduct()
 	require.NoError(t, err)

@@ -46,6 +46,15 @@ func startChild(t *testing.T, cmd *exec.Cmd, fifo string) int {
 	return pid
 }
 
+// needSetsid skips where the shell has no word that leaves its process group and
+// session, which is what a daemon does.
+func needSetsid(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid (package util-linux) is not here: no hook of this test could leave a daemon")
+	}
+}
+
 func pipe(t *testing.T) string {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "pid")
@@ -95,9 +104,7 @@ func TestAKilledRunLeavesNoHook(t *testing.T) {
 }
 
 func TestRunLeavesNoDaemon(t *testing.T) {
-	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("needs setsid")
-	}
+	needSetsid(t)
 	fifo := pipe(t)
 	cmd, _ := supervisor(t, `setsid sh -c 'trap "" TERM HUP; echo $$ >`+fifo+`; exec sleep 60' & exit 0`)
 	child := startChild(t, cmd, fifo)

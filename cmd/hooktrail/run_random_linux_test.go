@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,9 +21,7 @@ import (
 // be left running, and the memory must stay the same whatever was printed.
 // HOOKTRAIL_RUNS sets how many there are.
 func TestRandomHooks(t *testing.T) {
-	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("needs setsid")
-	}
+	needSetsid(t)
 	runs := 20
 	if n, err := strconv.Atoi(os.Getenv("HOOKTRAIL_RUNS")); err == nil {
 		runs = n

@@ -204,7 +204,7 @@ func TestSymbolicLinksMeanTheirTarget(t *testing.T) {
 
 func TestReadOnlyForANormalUser(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can start a process of another user")
+		t.Skip("the log is opened by a process of another user, and only root can start one")
 	}
 	dir := t.TempDir()
 	for d := dir; d != "/"; d = filepath.Dir(d) {
