@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -36,7 +35,8 @@ func TestRandomHooks(t *testing.T) {
 		cmd, log := supervisor(t, script)
 		cmd.Args = append([]string{"hooktrail", "run", "--on-failure", mode, "--timeout", "150ms"}, cmd.Args[2:]...)
 		mark := fmt.Sprintf("HOOK_MARK=%d.%d", os.Getpid(), i)
-		cmd.Env = append(cmd.Env, mark)
+		kept := filepath.Join(t.TempDir(), "status")
+		cmd.Env = append(cmd.Env, mark, "PROCESS_STATUS="+kept)
 		cmd.Stdin = strings.NewReader(strings.Replace(bashEvent, "make", strings.Repeat("x", rnd.IntN(300_000)), 1))
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
@@ -57,12 +57,26 @@ func TestRandomHooks(t *testing.T) {
 			require.Less(t, e.DurationMs, int64(150), what)
 		}
 		require.Empty(t, marked(mark), what)
-		if ru, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			most = max(most, int(ru.Maxrss))
-		}
+		most = max(most, peak(t, kept))
 	}
-	require.Less(t, most, 80_000, "kilobytes at most")
+	require.Less(t, most, mostMemory, "kilobytes at most")
 	t.Logf("%d runs, %d late, at most %d kB", runs, late, most)
+}
+
+// mostMemory is what run may hold, in kilobytes, whatever a hook prints.
+const mostMemory = 80_000 * raceMemory
+
+// TestAFloodIsNotKept prints as much as run may hold to each stream. An answer may
+// have stood in the part that is not kept, since it has a brace.
+func TestAFloodIsNotKept(t *testing.T) {
+	kept := filepath.Join(t.TempDir(), "status")
+	cmd, log := supervisor(t, fmt.Sprintf(
+		`many() { head -c %d /dev/zero | tr '\0' o; }; many; printf '{'; many; many >&2`, 1024*mostMemory/2))
+	cmd.Env = append(cmd.Env, "PROCESS_STATUS="+kept)
+	code := status(cmd.Run())
+	require.Less(t, peak(t, kept), mostMemory, "kilobytes at most")
+	require.Equal(t, 2, code)
+	require.Equal(t, "hook_answer_invalid", onlyEvent(t, log, "flood").Reason)
 }
 
 // want is the table: what an ending means, spelled out.
@@ -146,6 +160,18 @@ func onlyEvent(t *testing.T, log, what string) event {
 	}
 	require.Len(t, found, 1, what)
 	return found[0]
+}
+
+// peak reads the most memory a process held, in kilobytes, from its kept status.
+func peak(t *testing.T, kept string) int {
+	t.Helper()
+	b, err := os.ReadFile(kept)
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(b), "VmHWM:")
+	require.True(t, found)
+	n, err := strconv.Atoi(strings.Fields(rest)[0])
+	require.NoError(t, err)
+	return n
 }
 
 // marked returns the living processes that carry the mark in their environment.
