@@ -348,7 +348,13 @@ func TestAConditionThatLetsThrough(t *testing.T) {
 		{"there in each element", `"path":"ops.#.dry","exists":true`, `{"ops":[{"dry":1},{"dry":1}]}`, true, true},
 		{"there in one element", `"path":"ops.#.dry","exists":true`, `{"ops":[{"dry":1},{"stop":1}]}`, false, true},
 		{"there in no element", `"path":"ops.#.dry","exists":true`, `{"ops":[]}`, false, true},
-		{"not there in one element", `"path":"ops.#.force","exists":false`, `{"ops":[{"list":1},{"force":1}]}`, false, false},
+		{"not there in one element", `"path":"ops.#.force","exists":false`, `{"ops":[{"list":1},{"force":1}]}`, false, true},
+		{"not there in any element", `"path":"ops.#.force","exists":false`, `{"ops":[{"list":1},{"list":2}]}`, true, true},
+		{"not there without elements", `"path":"ops.#.force","exists":false`, `{"ops":[]}`, true, true},
+		{"not there without the list", `"path":"ops.#.force","exists":false`, `{}`, true, true},
+		{"there in all, and that is not wanted", `"path":"ops.#.force","exists":false`, `{"ops":[{"force":1}]}`, false, false},
+		{"one object in the place of a list", `"path":"ops.#.force","exists":false`, `{"ops":{"force":1}}`, false, true},
+		{"an object of a list in a list", `"path":"a.#.b.#.c","exists":false`, `{"a":[{"b":[{"d":1}]},{"b":[{"d":1},{"c":1}]}]}`, false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for class, want := range map[string]bool{"readOnly": tt.reads, "deny": tt.changes} {

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -121,7 +122,7 @@ func (w *when) holds(input []byte) bool {
 	if w == nil {
 		return true
 	}
-	if w.exists != nil && w.there(input) != *w.exists {
+	if w.exists != nil && !w.thereAsSaid(input) {
 		return false
 	}
 	if w.matches == nil && w.equals == nil {
@@ -142,14 +143,32 @@ func (w *when) holds(input []byte) bool {
 	return w.value(v)
 }
 
-// there tells whether the argument is there: in every element of the lists on the
-// path where that lets the call through, else in one.
-func (w *when) there(input []byte) bool {
-	if w.strict && *w.exists {
-		_, why := walk(gjson.ParseBytes(input), splitLists(w.path))
-		return why == ""
+// thereAsSaid tells whether the argument is there, or is not, as the condition
+// says: in every element of the lists on the path where that lets the call through,
+// else in one.
+func (w *when) thereAsSaid(input []byte) bool {
+	v, path := gjson.ParseBytes(input), splitLists(w.path)
+	switch {
+	case w.strict == *w.exists: // there in all of them, or not in all of them
+		_, why := walk(v, path)
+		return (why == "") == *w.exists
+	case w.strict:
+		return nowhere(v, path)
+	default:
+		return gjson.GetBytes(input, w.path).Exists()
 	}
-	return gjson.GetBytes(input, w.path).Exists()
+}
+
+// nowhere tells whether no element of the lists on the path has what it names.
+// What is no list where the path has one is not looked into, and may have it.
+func nowhere(v gjson.Result, path []string) bool {
+	if path[0] != "" {
+		v = v.Get(path[0])
+	}
+	if !v.Exists() || len(path) == 1 {
+		return !v.Exists()
+	}
+	return v.IsArray() && !slices.ContainsFunc(v.Array(), func(e gjson.Result) bool { return !nowhere(e, path[1:]) })
 }
 
 // holdsForAll tells whether there are values, and all meet the condition. The
