@@ -17,7 +17,10 @@ func (c *checker) expand(s string) string {
 			rest, ok = strings.CutPrefix(s, "$"+name)
 			ok = ok && strings.HasPrefix(strings.TrimPrefix(rest, `"`), "/") // else it is a longer name
 		}
-		if d := dir(); ok && d != "" {
+		if !ok {
+			continue
+		}
+		if d := dir(); d != "" {
 			return d + strings.TrimPrefix(rest, `"`)
 		}
 	}
