@@ -12,10 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"hooktrail/internal/audit"
 	"hooktrail/internal/observe"
+	"hooktrail/internal/regular"
 )
 
 const ingestAbout = `Reads the host's own records and records what they tell of hooks and permissions:
@@ -122,14 +121,14 @@ func (in *ingest) begin(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if fi, err := os.Lstat(filepath.Join(dir, "ingest.lock")); err == nil && !fi.Mode().IsRegular() {
-		return nil, errors.New("ingest.lock is not a file") // opening a FIFO would wait for ever
-	}
-	lock := flock.New(filepath.Join(dir, "ingest.lock"), flock.SetPermissions(0o600))
 	wait, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if ok, err := lock.TryLockContext(wait, 20*time.Millisecond); err != nil || !ok {
+	lock, err := regular.Lock(wait, filepath.Join(dir, "ingest.lock"), 20*time.Millisecond)
+	switch {
+	case errors.Is(err, regular.ErrHeld):
 		return nil, errors.New("another ingest is at work")
+	case err != nil:
+		return nil, err
 	}
 	if err := in.readLog(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		_ = lock.Unlock()

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"hooktrail/internal/event"
 	"hooktrail/internal/gate"
 	"hooktrail/internal/hook"
+	"hooktrail/internal/regular"
 	"hooktrail/internal/supervise"
 )
 
@@ -169,7 +169,7 @@ const maxList = 1 << 20
 // listed reads the file of --all, strictly: a misspelled key must not change a
 // hook's mode in silence.
 func listed(path, onFailure string, start time.Time) ([]hook.Wrapped, error) {
-	b, err := readBounded(path, maxList)
+	b, err := regular.Read(path, maxList)
 	if err != nil {
 		return nil, fmt.Errorf("read the list of hooks: %w", err)
 	}
@@ -220,26 +220,6 @@ func listFault(err error) error {
 		return fmt.Errorf("%s: %w", bad.JSONPointer, bad.Err)
 	}
 	return fmt.Errorf("%s: a value of this type cannot stand here; command is a list of words, the other three are strings", bad.JSONPointer)
-}
-
-func readBounded(path string, limit int64) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() { // to open a FIFO is to wait for its writer
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path) //nolint:gosec // the user names it
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
-	}
-	return b, err
 }
 
 // A waitTime is written as 30s, or as a number of seconds, which is what hosts

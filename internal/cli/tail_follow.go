@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"time"
 
 	"hooktrail/internal/audit"
+	"hooktrail/internal/regular"
 )
 
 // tailPoll is how often a followed log is looked at.
@@ -41,25 +41,13 @@ func (fo *follower) close() {
 
 // open begins a file in the place of the present one.
 func (fo *follower) open(name string) error {
-	file, err := openRegular(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return err
 	}
 	fo.close()
 	fo.file = file
 	return nil
-}
-
-// openRegular does not wait on what is no regular file.
-func openRegular(name string) (*os.File, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	return os.Open(name) //nolint:gosec // the user's own log
 }
 
 // run reads until ctx ends.
@@ -185,7 +173,7 @@ func (fo *follower) copied() error {
 		return err
 	}
 	for _, name := range names { // the cut file itself no longer has the mark
-		file, err := openRegular(name)
+		file, err := regular.Open(name)
 		if err != nil {
 			continue // gone, or not ours to read
 		}

@@ -5,9 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +12,7 @@ import (
 
 	"hooktrail/internal/event"
 	"hooktrail/internal/reason"
+	"hooktrail/internal/regular"
 	"hooktrail/internal/schema"
 )
 
@@ -29,7 +27,7 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return Config{}, reason.Wrap(reason.ConfigInvalid, "find configuration "+path, err)
 	}
-	b, err := read(abs)
+	b, err := regular.Read(abs, maxFile)
 	if err != nil {
 		return Config{}, reason.Wrap(reason.ConfigInvalid, "read configuration", err)
 	}
@@ -40,30 +38,6 @@ func Load(path string) (Config, error) {
 	c.Path = abs
 	c.resolve(filepath.Dir(abs))
 	return c, nil
-}
-
-// read opens only what is a regular file, since opening a FIFO waits for ever.
-func read(path string) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path) //nolint:gosec // the path is the user's own setting
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxFile)
-	}
-	return b, nil
 }
 
 // Parse reads a configuration from its bytes. Paths stay as they are.

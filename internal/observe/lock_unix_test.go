@@ -25,7 +25,7 @@ func TestALockThatIsAFIFO(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		require.ErrorContains(t, err, "is not a file")
+		require.ErrorContains(t, err, "is not a regular file")
 	case <-time.After(30 * time.Second):
 		t.Fatal("it waits for a writer")
 	}

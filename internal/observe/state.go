@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"hooktrail/internal/audit"
+	"hooktrail/internal/regular"
 )
 
 // maxState bounds a state file, and maxClasses what is remembered of a session.
@@ -103,17 +104,11 @@ func openStore(ctx context.Context, dir, session string) (*store, state, error) 
 	}
 	h := sha256.Sum256([]byte(session))
 	st := &store{path: filepath.Join(dir, hex.EncodeToString(h[:12])+".json")}
-	if fi, err := os.Lstat(st.path + ".lock"); err == nil && !fi.Mode().IsRegular() {
-		return nil, state{}, fmt.Errorf("lock the state of the session: %s.lock is not a file", st.path) // opening a FIFO would wait for ever
-	}
-	st.lock = flock.New(st.path+".lock", flock.SetPermissions(0o600))
-	ok, err := st.lock.TryLockContext(ctx, 2*time.Millisecond)
+	lock, err := regular.Lock(ctx, st.path+".lock", 2*time.Millisecond)
 	if err != nil {
-		return nil, state{}, err
+		return nil, state{}, fmt.Errorf("lock the state of the session: %w", err)
 	}
-	if !ok {
-		return nil, state{}, errors.New("the state of the session is locked")
-	}
+	st.lock = lock
 	var s state
 	b, err := readRegular(st.path, maxState)
 	switch {

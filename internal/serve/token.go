@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"hooktrail/internal/regular"
 )
 
 // minToken keeps tokens that can be guessed out.
@@ -42,13 +44,10 @@ func Token(path string) (token string, made bool, err error) {
 	if err != nil {
 		return "", false, fmt.Errorf("read token: %w", err)
 	}
-	if !fi.Mode().IsRegular() || fi.Size() > 4096 {
-		return "", false, fmt.Errorf("read token: %s is no small regular file", path)
-	}
 	if runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
 		return "", false, fmt.Errorf("read token: others can read %s; run chmod 600 on it", path)
 	}
-	b, err := os.ReadFile(path) //nolint:gosec // the user names it
+	b, err := regular.Read(path, 4096)
 	if err != nil {
 		return "", false, fmt.Errorf("read token: %w", err)
 	}

@@ -2,13 +2,13 @@ package settings
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"hooktrail/internal/event"
+	"hooktrail/internal/regular"
 )
 
 // The times that hold when a configuration says nothing.
@@ -58,21 +58,9 @@ func configTime(n *Node, absent time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// ReadFile reads a settings file, at most MaxBytes and one of it, and only a
-// regular one: a pipe in its place would hold us up for ever.
+// ReadFile reads a settings file of at most MaxBytes.
 func ReadFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("read %s: is a folder", name)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("read %s: not a regular file", name)
-	case info.Size() > MaxBytes:
-		return nil, fmt.Errorf("read %s: more than %d MiB", name, MaxBytes>>20)
-	}
-	return os.ReadFile(name) //nolint:gosec // the file that was asked for
+	return regular.Read(name, MaxBytes)
 }
 
 // budget warns when an entry's own time reaches the host's: the host cancels

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"hooktrail/internal/regular"
 )
 
 // InProcess is an embedded server.
@@ -151,14 +152,7 @@ func (l *link) auth(c Conn) ([]nats.Option, error) {
 
 // ReadSecret reads a token or password from the first line of a file.
 func ReadSecret(path string) (string, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return "", fmt.Errorf("read secret: %w", err)
-	}
-	if !fi.Mode().IsRegular() || fi.Size() > 64<<10 {
-		return "", fmt.Errorf("read secret: %s is no small regular file", path)
-	}
-	b, err := os.ReadFile(path) //nolint:gosec // the user names it
+	b, err := regular.Read(path, 64<<10)
 	if err != nil {
 		return "", fmt.Errorf("read secret: %w", err)
 	}

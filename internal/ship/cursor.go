@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"hooktrail/internal/regular"
 )
 
 const cursorVersion = 1
@@ -65,10 +67,7 @@ func DefaultCursor(log string) string { return filepath.Join(filepath.Dir(log), 
 // loadCursor reads a cursor. A missing one is the zero value without an error;
 // one that cannot be used is the zero value with an error that says why.
 func loadCursor(path string) (Cursor, error) {
-	if err := fileOrNone(path); err != nil {
-		return Cursor{}, fmt.Errorf("open cursor: %w", err)
-	}
-	f, err := os.Open(path) //nolint:gosec // the user's own file
+	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Cursor{}, nil
 	}
@@ -90,16 +89,6 @@ func loadCursor(path string) (Cursor, error) {
 	return c, nil
 }
 
-// fileOrNone refuses what stands in a file's place: opening a FIFO would wait
-// for ever, and nobody could end it.
-func fileOrNone(path string) error {
-	fi, err := os.Stat(path)
-	if err == nil && !fi.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", path)
-	}
-	return nil // what else is wrong, the opening says
-}
-
 // saveCursor replaces the cursor file. It does not sync: after a power failure
 // an old cursor, or none, is found again from the log and the stream.
 func saveCursor(path string, c Cursor) error {
@@ -111,7 +100,7 @@ func saveCursor(path string, c Cursor) error {
 	// The cursor's lock is held, so one fixed name is nobody else's, and a
 	// crash leaves at most one stray file.
 	tmp := path + ".tmp"
-	if err := fileOrNone(tmp); err != nil {
+	if err := regular.OrNone(tmp); err != nil {
 		return fmt.Errorf("write cursor: %w", err)
 	}
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the user's own file

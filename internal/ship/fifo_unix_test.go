@@ -31,7 +31,7 @@ func TestNothingWaitsForAFIFO(t *testing.T) {
 		for range 2 {
 			select {
 			case err := <-done:
-				require.ErrorContains(t, err, "no regular file", suffix)
+				require.ErrorContains(t, err, "not a regular file", suffix)
 			case <-time.After(30 * time.Second):
 				t.Fatalf("it waits for %s", suffix)
 			}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"hooktrail/internal/regular"
 )
 
 // A logFile is one file of the log, opened for reading at some offset.
@@ -24,13 +26,7 @@ type logFile struct {
 
 // openLogFile opens a file of the log at its start.
 func openLogFile(name string) (*logFile, error) {
-	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() {
-		if err == nil {
-			err = fmt.Errorf("%s is no regular file", name)
-		}
-		return nil, err // opening a FIFO would hang
-	}
-	f, err := os.Open(name) //nolint:gosec // the user's own log
+	f, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"hooktrail/internal/regular"
 )
 
 // Run ships what is in the log and returns when all of it is acknowledged, or
@@ -244,16 +246,12 @@ func waitForOther(ctx context.Context, o *Options) (*flock.Flock, error) {
 // lockCursor takes the lock that one shipper at a time may hold, or returns
 // ErrBusy at once.
 func lockCursor(cursor string) (*flock.Flock, error) {
-	if err := fileOrNone(cursor + ".lock"); err != nil {
-		return nil, fmt.Errorf("lock cursor: %w", err)
-	}
-	l := flock.New(cursor+".lock", flock.SetPermissions(0o600))
-	ok, err := l.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock cursor: %w", err)
-	}
-	if !ok {
+	l, err := regular.Lock(context.Background(), cursor+".lock", 0)
+	switch {
+	case errors.Is(err, regular.ErrHeld):
 		return nil, ErrBusy
+	case err != nil:
+		return nil, fmt.Errorf("lock cursor: %w", err)
 	}
 	return l, nil
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 
 	"hooktrail/internal/config"
+	"hooktrail/internal/regular"
 )
 
 // A method is a way to log in.
@@ -96,7 +96,7 @@ func readSecret(name, file, env string, getenv func(string) string) (string, err
 }
 
 func readSecretFile(path string) (string, error) {
-	f, err := openFile(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -121,17 +121,4 @@ func readSecretFile(path string) (string, error) {
 		return "", fmt.Errorf("%s is empty", path)
 	}
 	return string(b), nil
-}
-
-// openFile opens a file that the configuration names. Its kind is asked for first:
-// opening a FIFO would wait for a writer.
-func openFile(path string) (*os.File, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
-	}
-	return os.Open(path) //nolint:gosec // the path is the user's own setting
 }

@@ -55,7 +55,7 @@ func TestNewRefuses(t *testing.T) {
 		{"a file that others read", with(config.ZertoAuth{ClientSecretFile: file("open", marker, 0o644)}), "chmod 600"},
 		{"a file that the group reads", with(config.ZertoAuth{ClientSecretFile: file("group", marker, 0o640)}), "chmod 600"},
 		{"an empty file", with(config.ZertoAuth{ClientSecretFile: file("empty", "\n", 0o600)}), "empty"},
-		{"a folder", with(config.ZertoAuth{ClientSecretFile: dir}), "not a file"},
+		{"a folder", with(config.ZertoAuth{ClientSecretFile: dir}), "not a regular file"},
 		{"a huge file", with(config.ZertoAuth{ClientSecretFile: file("huge", string(make([]byte, 70<<10)), 0o600)}), "too long"},
 
 		{"a pin", tls(config.ZertoTLS{PinSHA256: "AB:" + "00112233445566778899aabbccddeeff00112233445566778899aabbccddee"}), ""},

@@ -13,7 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/gofrs/flock"
+
+	"hooktrail/internal/regular"
 )
 
 // A stateFile remembers, for all processes of an installation, what was asked
@@ -130,14 +131,9 @@ func (s *stateFile) update(ctx context.Context, f func(*ledger) error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stateLockWait)
 	defer cancel()
-	if fi, err := os.Lstat(s.path + ".lock"); err == nil && !fi.Mode().IsRegular() {
-		return fmt.Errorf("lock the state file: %s.lock is not a file", s.path) // opening a FIFO would wait for ever
-	}
-	lock := flock.New(s.path+".lock", flock.SetPermissions(0o600))
-	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
+	lock, err := regular.Lock(ctx, s.path+".lock", 5*time.Millisecond)
+	if err != nil {
 		return fmt.Errorf("lock the state file %s: %w", s.path, err)
-	} else if !ok {
-		return fmt.Errorf("lock the state file %s: somebody holds it", s.path)
 	}
 	defer func() { _ = lock.Close() }() // the lock ends with it; the file stays
 

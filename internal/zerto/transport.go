@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hooktrail/internal/config"
+	"hooktrail/internal/regular"
 )
 
 // errPin is a certificate other than the pinned one.
@@ -72,7 +73,7 @@ func newTransport(c config.ZertoTLS, dial func(context.Context, string, string) 
 }
 
 func readCA(path string) (*x509.CertPool, error) {
-	f, err := openFile(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

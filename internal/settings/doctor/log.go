@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"hooktrail/internal/regular"
 	"hooktrail/internal/settings"
 )
 
@@ -108,12 +109,12 @@ func room(dir string, free uint64) Check {
 
 // tail returns the last 64 KiB of the log.
 func tail(name string) []byte {
-	f, err := os.Open(name) //nolint:gosec // the audit log
+	f, err := regular.Open(name)
 	if err != nil {
 		return nil
 	}
 	defer f.Close() //nolint:errcheck // read only
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	if info, err := f.Stat(); err != nil {
 		return nil
 	} else if info.Size() > 64<<10 {
 		_, _ = f.Seek(-64<<10, io.SeekEnd)
