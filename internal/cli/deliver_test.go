@@ -120,10 +120,3 @@ func TestAProviderThatHangsBlocks(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(b), `"decision":"blocked","reason":"config_invalid"`)
 }
-
-func TestWithinHandsAPanicOn(t *testing.T) {
-	require.PanicsWithValue(t, "boom", func() { _, _ = within(time.Minute, func() int { panic("boom") }) })
-	n, ok := within(time.Minute, func() int { return 3 })
-	require.True(t, ok)
-	require.Equal(t, 3, n)
-}

@@ -56,7 +56,7 @@ func setUp(s *Stdio, c common, fault error) (*hook.Hook, *settings) {
 		h   *hook.Hook
 		set *settings
 	}
-	b, ok := within(setUpTimeout, func() built {
+	b, ok := hook.Within(setUpTimeout, func() built {
 		set, bad := c.load(s)
 		return built{newHook(s, &set, errors.Join(fault, bad)), &set}
 	})
@@ -80,30 +80,6 @@ const (
 // command line's are known.
 func unread(c common, limit time.Duration) *settings {
 	return &settings{Log: c.log, unread: reason.Wrap(reason.ConfigInvalid, fmt.Sprintf("read configuration: it took more than %v", limit), nil)}
-}
-
-// within returns what f makes, unless that takes longer than d. A panic of f is
-// the caller's.
-func within[T any](d time.Duration, f func() T) (made T, ok bool) {
-	done, broke := make(chan T, 1), make(chan any, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				broke <- p
-			}
-		}()
-		done <- f()
-	}()
-	patience := time.NewTimer(d)
-	defer patience.Stop()
-	select {
-	case made = <-done:
-		return made, true
-	case p := <-broke:
-		panic(p)
-	case <-patience.C:
-		return made, false
-	}
 }
 
 // read parses the command line of a hook, which says nothing but flags. What is
@@ -167,7 +143,7 @@ func newGuard(s *Stdio, set *settings) (*guard.Guard, error) {
 		p   guard.Provider
 		err error
 	}
-	b, ok := within(providerTimeout, func() built {
+	b, ok := hook.Within(providerTimeout, func() built {
 		p, err := newProvider(s, set)
 		return built{p, err}
 	})

@@ -24,30 +24,15 @@ func (h *Hook) record(ctx context.Context, c *call) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.o.AuditTimeout)
 	defer cancel()
 	d := *c // the recording may outlive this function
-	done, broke := make(chan error, 1), make(chan any, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				broke <- p
-			}
-		}()
-		done <- h.store(ctx, &d)
-	}()
-	patience := time.NewTimer(h.o.AuditTimeout + recordGrace)
-	defer patience.Stop()
-	select {
-	case err := <-done:
-		c.recorded = err == nil
-		return err
-	case p := <-broke:
-		panic(p)
-	case <-patience.C:
+	err, ok := Within(h.o.AuditTimeout+recordGrace, func() error { return h.store(ctx, &d) })
+	if !ok {
 		return fmt.Errorf("it was not done within %v", h.o.AuditTimeout)
 	}
+	c.recorded = err == nil
+	return err
 }
 
-// recordGrace is for a recording that ends because its time is over. What ends
-// later is not waited for: a file system that hangs cannot be interrupted.
+// recordGrace is for a recording that ends because its time is over.
 const recordGrace = time.Second
 
 // store writes the events.
