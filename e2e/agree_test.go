@@ -196,6 +196,22 @@ func variants() []variant {
 	return all
 }
 
+// writeTable writes the rows, in the order of their names, to the file that
+// E2E_TABLE names, if it names one.
+func writeTable(t *testing.T, suffix, head string, names []string, rows map[string]string) {
+	t.Helper()
+	path := os.Getenv("E2E_TABLE")
+	if path == "" {
+		return
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	for _, n := range names {
+		b.WriteString(rows[n])
+	}
+	require.NoError(t, os.WriteFile(path+suffix, []byte(b.String()), 0o600))
+}
+
 // TestCheckAgreesWithTheClient foretells with package settings what becomes of
 // a call when the hook fails, and compares it with what the client does.
 func TestCheckAgreesWithTheClient(t *testing.T) {
@@ -218,14 +234,11 @@ func TestCheckAgreesWithTheClient(t *testing.T) {
 			})
 		}
 	})
-	if path := os.Getenv("E2E_TABLE"); path != "" {
-		var b strings.Builder
-		b.WriteString("| settings | file | hook runs | foretold | the call | the deny rule |\n|---|---|---|---|---|---|\n")
-		for _, v := range all {
-			b.WriteString(rows[v.name])
-		}
-		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.name
 	}
+	writeTable(t, "", "| settings | file | hook runs | foretold | the call | the deny rule |\n|---|---|---|---|---|---|\n", names, rows)
 }
 
 func agree(t *testing.T, v variant) string {

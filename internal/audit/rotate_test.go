@@ -109,19 +109,23 @@ func TestRetentionDeletesWholeOldFilesAndSaysSo(t *testing.T) {
 	record(t, l, 1)
 }
 
+// packed returns a file's content, gzipped.
+func packed(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	_, err = z.Write(b)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return buf.Bytes()
+}
+
 func TestFilesOfTheLog(t *testing.T) {
 	l := newLog(t, Options{RotateBytes: new(int64)})
 	p := l.Path()
-	pack := func(from, to string) {
-		b, err := os.ReadFile(from)
-		require.NoError(t, err)
-		var buf bytes.Buffer
-		z := gzip.NewWriter(&buf)
-		_, err = z.Write(b)
-		require.NoError(t, err)
-		require.NoError(t, z.Close())
-		require.NoError(t, os.WriteFile(to, buf.Bytes(), 0o600))
-	}
+	pack := func(from, to string) { require.NoError(t, os.WriteFile(to, packed(t, from), 0o600)) }
 	record(t, l, 3)
 	require.NoError(t, os.Rename(p, p+".3"))
 	pack(p+".3", p+".3.gz")
@@ -183,21 +187,15 @@ func TestAFileThatIsBeingPacked(t *testing.T) {
 	l := newLog(t, Options{RotateBytes: &limit})
 	record(t, l, 10)
 	old := l.Path() + ".000000000004"
-	b, err := os.ReadFile(old)
-	require.NoError(t, err)
-	var buf bytes.Buffer
-	z := gzip.NewWriter(&buf)
-	_, err = z.Write(b)
-	require.NoError(t, err)
-	require.NoError(t, z.Close())
-	for _, n := range []int{0, 5, buf.Len() / 2, buf.Len()} {
-		require.NoError(t, os.WriteFile(old+".gz", buf.Bytes()[:n], 0o600))
+	b := packed(t, old)
+	for _, n := range []int{0, 5, len(b) / 2, len(b)} {
+		require.NoError(t, os.WriteFile(old+".gz", b[:n], 0o600))
 		require.Empty(t, verify(t, l.Path()), n)
 		require.NotContains(t, names(t, l.Path()), filepath.Base(old)+".gz")
 	}
 	// One that stays so, alone, is a fault.
 	require.NoError(t, os.Remove(old))
 	require.NoError(t, os.Truncate(old+".gz", 5))
-	_, err = Verify(t.Context(), l.Path())
+	_, err := Verify(t.Context(), l.Path())
 	require.Error(t, err)
 }

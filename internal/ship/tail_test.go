@@ -10,15 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTailEndsWhileTheStreamGrows: for every event that is shown another one is
-// stored, so a reader that waits for the end would never come to it.
-func TestTailEndsWhileTheStreamGrows(t *testing.T) {
+// filled returns a stream with more events than the server sends at once, and
+// their log.
+func filled(t *testing.T) (*testServer, *testLog) {
+	t.Helper()
 	srv := startServer(t)
 	srv.stream()
 	l := newTestLog(t)
-	l.add(1500) // more than the server sends at once
+	l.add(1500)
 	_, err := Run(bg, l.options(srv.url))
 	require.NoError(t, err)
+	return srv, l
+}
+
+// TestTailEndsWhileTheStreamGrows: for every event that is shown another one is
+// stored, so a reader that waits for the end would never come to it.
+func TestTailEndsWhileTheStreamGrows(t *testing.T) {
+	srv, l := filled(t)
 	js := srv.js()
 	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
 	defer cancel()
@@ -42,12 +50,7 @@ func TestTailEndsWhileTheStreamGrows(t *testing.T) {
 // TestFollowShowsTheLastWhileTheStreamGrows: it must not wait for a moment in
 // which nothing is left to read.
 func TestFollowShowsTheLastWhileTheStreamGrows(t *testing.T) {
-	srv := startServer(t)
-	srv.stream()
-	l := newTestLog(t)
-	l.add(1500) // more than the server sends at once
-	_, err := Run(bg, l.options(srv.url))
-	require.NoError(t, err)
+	srv, l := filled(t)
 	js := srv.js()
 	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
 	defer cancel()
