@@ -27,11 +27,15 @@ type recorder struct {
 	err    error
 	events []*audit.Event
 	order  *[]string
+	hangs  bool
 }
 
 func (r *recorder) Record(_ context.Context, events ...*audit.Event) error {
 	if r.order != nil {
 		*r.order = append(*r.order, "record")
+	}
+	if r.hangs {
+		select {}
 	}
 	if r.err != nil {
 		return r.err
@@ -323,16 +327,28 @@ func TestADisarmIsHeldBackWhateverFails(t *testing.T) {
 	require.False(t, reply.Blocked)
 }
 
-// TestARecordingThatHangsIsNotWaitedFor: neither the log's key nor the host's
-// records need lie on a disk that answers.
+// TestARecordingThatHangsIsNotWaitedFor: the log's key need not lie on a disk that
+// answers.
 func TestARecordingThatHangsIsNotWaitedFor(t *testing.T) {
-	r := &recorder{}
-	obs := observerFunc(func() ([]*audit.Event, func() error) { select {} })
-	reply := flow(r, fine(reason.GuardReadOnly, answer.NoDecision), func(o *Options) {
-		o.Observer, o.AuditTimeout = obs, time.Millisecond
-	}).Run(context.Background(), strings.NewReader(pre))
+	r := &recorder{hangs: true}
+	reply := flow(r, fine(reason.GuardReadOnly, answer.NoDecision), func(o *Options) { o.AuditTimeout = time.Millisecond }).
+		Run(context.Background(), strings.NewReader(pre))
 	require.True(t, reply.Blocked)
 	require.Contains(t, reply.Stderr, "audit log could not be written")
+}
+
+// TestAnObserverThatHangsIsNotWaitedFor: neither need the host's records, and the
+// event is recorded and answered all the same.
+func TestAnObserverThatHangsIsNotWaitedFor(t *testing.T) {
+	for _, text := range []string{ev("Stop"), pre} {
+		r := &recorder{}
+		obs := observerFunc(func() ([]*audit.Event, func() error) { select {} })
+		reply := flow(r, fine(reason.GuardReadOnly, answer.NoDecision), func(o *Options) {
+			o.Observer, o.AuditTimeout = obs, time.Second
+		}).Run(context.Background(), strings.NewReader(text))
+		require.Equal(t, answer.Reply{MayBeLost: reply.MayBeLost}, reply)
+		require.Len(t, r.invocations(), 1)
+	}
 }
 
 // TestWhichAnswersMayBeLost holds where an answer that cannot be written must not

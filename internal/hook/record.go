@@ -43,14 +43,8 @@ func (h *Hook) store(ctx context.Context, c *call) error {
 		settle(other)
 		events = append(events, h.describe(other))
 	}
-	commit := func() error { return nil }
-	if h.o.Observer != nil && c.admitted {
-		more, after := h.o.Observer.Observe(ctx, &c.event)
-		events = append(events, more...)
-		if after != nil {
-			commit = after
-		}
-	}
+	more, commit := h.observe(ctx, c)
+	events = append(events, more...)
 	if err := h.o.Log.Record(ctx, events...); err != nil {
 		return err
 	}
@@ -58,6 +52,27 @@ func (h *Hook) store(ctx context.Context, c *call) error {
 	// they are known by their ids.
 	_ = commit()
 	return nil
+}
+
+// observe asks the observer, and does without it when the host's records lie where
+// nothing answers: they are there next time, and the call's own event is now.
+func (h *Hook) observe(ctx context.Context, c *call) (events []*audit.Event, commit func() error) {
+	type seen struct {
+		events []*audit.Event
+		commit func() error
+	}
+	if h.o.Observer == nil || !c.admitted {
+		return nil, func() error { return nil }
+	}
+	e := c.event // the observer may outlive this function
+	s, _ := Within(h.o.AuditTimeout/2, func() seen {
+		events, commit := h.o.Observer.Observe(ctx, &e)
+		return seen{events, commit}
+	})
+	if s.commit == nil {
+		s.commit = func() error { return nil }
+	}
+	return s.events, s.commit
 }
 
 // unrecorded turns the verdict into that of a failed audit.
