@@ -45,7 +45,10 @@ type Options struct {
 	// looked at.
 	Budget func(path string) (time.Duration, error)
 
-	running bool // the host runs, so that nothing keeps it from starting
+	// watched says that the question comes from a hook: the host runs, so nothing
+	// keeps it from starting, and a project's names must not hold the hook up, so
+	// the programs that entries name are not looked at.
+	watched bool
 }
 
 // A Report is what Check found. Both lists are in the order of the files'
@@ -86,7 +89,7 @@ func Check(files []File, o Options) Report {
 		c.check()
 		checks = append(checks, c)
 	}
-	if !o.running {
+	if !o.watched {
 		r.Halts = halts(checks)
 	}
 	together(checks, r.Halts)

@@ -112,7 +112,7 @@ func (c *checker) command(e *entry) {
 	e.Command = label(e.node)
 	at := e.node.Get("command")
 	path := pointer(e.Path, "command")
-	if len(e.words) > 0 && c.wording(e, at, path, exec) && !foreignShell(e.node) {
+	if len(e.words) > 0 && !c.o.watched && c.wording(e, at, path, exec) && !foreignShell(e.node) {
 		c.runnable(e, words, at, path, exec)
 	}
 	c.budget(e, at, path)

@@ -76,7 +76,7 @@ func (r Reload) file(name string) string {
 	case err != nil:
 		return fmt.Sprintf("%s cannot be read (%s), so nothing in it would apply", name, reading(err))
 	}
-	report := Check([]File{{Name: name, Bytes: b}}, Options{})
+	report := Check([]File{{Name: name, Bytes: b}}, Options{watched: true})
 	if len(report.Void) > 0 {
 		return fmt.Sprintf("the host cannot load %s (%s), so its hooks and permission rules would be gone", name, firstError(report))
 	}

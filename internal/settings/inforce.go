@@ -17,7 +17,7 @@ type Hooks struct{ entries []Entry }
 // them as Check does: what a void file or a switch turns off is not there.
 func InForce(files []File, o Options) *Hooks {
 	h := &Hooks{}
-	o.running = true
+	o.watched = true
 	for _, e := range Check(files, o).Entries {
 		if e.Runs && e.Command != "" {
 			h.entries = append(h.entries, e)

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,4 +55,18 @@ func TestOnFailureIsThatOfTheSettingsInForce(t *testing.T) {
 	off := File{Name: "off.json", Layer: "project", Bytes: []byte(`{"disableAllHooks": true}`)}
 	_, ok := InForce([]File{user, off}, Options{}).OnFailure("PreToolUse", "Bash", "a.sh")
 	require.False(t, ok, "a hook that is switched off does not run")
+}
+
+// TestAHookLooksAtNoProgram: a name in a project's settings may lie on a file
+// system that does not answer.
+func TestAHookLooksAtNoProgram(t *testing.T) {
+	files := []File{{Name: "settings.json", Bytes: []byte(`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/gone/away.sh","onFailure":"block"}]}]}}`)}}
+	looks := func(o Options) bool {
+		return slices.ContainsFunc(Check(files, o).Findings, func(f Finding) bool { return f.Code == "command-missing" })
+	}
+	require.True(t, looks(Options{}))
+	require.False(t, looks(Options{watched: true}))
+	mode, ok := InForce(files, Options{}).OnFailure("PreToolUse", "Bash", "/gone/away.sh")
+	require.True(t, ok)
+	require.Equal(t, "block", mode)
 }
