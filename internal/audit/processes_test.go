@@ -35,15 +35,22 @@ func TestFortyProcessesWriteAThousandWholeLines(t *testing.T) {
 
 func TestProcessesAcrossRotations(t *testing.T) {
 	p := filepath.Join(t.TempDir(), "audit.jsonl")
-	done := make(chan struct{})
+	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for i := range 20 {
-			time.Sleep(15 * time.Millisecond)
-			_ = os.Rename(p, p+"."+strconv.Itoa(i))
+		tick := time.NewTicker(15 * time.Millisecond)
+		defer tick.Stop()
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				_ = os.Rename(p, p+"."+strconv.Itoa(i))
+			}
 		}
 	}()
 	fortyProcesses(t, p, 8, 40)
+	close(stop)
 	<-done
 	record(t, newLog(t, Options{Path: p}), 1)
 	require.Empty(t, verify(t, p))
@@ -95,19 +102,22 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	told := map[string]bool{}
 	for round := range 20 {
 		cmds := make([]*exec.Cmd, 3)
-		outs := make([]bytes.Buffer, 3)
+		outs := make([]telling, 3)
+		works := make(chan struct{}, len(cmds))
 		for i := range cmds {
 			cmds[i] = childCmd(t, p, "forever")
+			outs[i].works = works
 			cmds[i].Stdout = &outs[i]
 			require.NoError(t, cmds[i].Start())
 		}
-		time.Sleep(time.Duration(20+rand.N(60)) * time.Millisecond)
+		<-works
+		time.Sleep(rand.N(40 * time.Millisecond)) // the random moment
 		for i := range cmds {
 			require.NoError(t, cmds[i].Process.Kill())
 		}
 		for i := range cmds {
 			_ = cmds[i].Wait()
-			s := bufio.NewScanner(&outs[i])
+			s := bufio.NewScanner(&outs[i].said)
 			for s.Scan() {
 				told[s.Text()] = true
 			}
@@ -121,6 +131,19 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 	require.Empty(t, told, "told to be on disk, and lost")
 	require.Empty(t, verify(t, p))
+}
+
+// telling is the output of a writer. Its first line goes to works as well.
+type telling struct {
+	said  bytes.Buffer // not embedded: its ReadFrom would go past Write
+	works chan<- struct{}
+}
+
+func (o *telling) Write(p []byte) (int, error) {
+	if o.said.Len() == 0 {
+		o.works <- struct{}{}
+	}
+	return o.said.Write(p)
 }
 
 func TestOneKeyForManyProcesses(t *testing.T) {
