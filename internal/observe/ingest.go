@@ -59,7 +59,11 @@ func Read(r io.Reader, path string, l Lookup, now time.Time) (*Source, error) {
 		src.Events, src.Counts = t.out, t.counts
 	case "otlp":
 		t := &otelReader{}
-		err = eachValue(br, t.line)
+		if first, _, _ := bytes.Cut(head, []byte("\n")); jsontext.Value(first).IsValid(tolerant()) {
+			err = eachLine(br, &t.counts, t.line)
+		} else { // indented
+			err = eachValue(br, t.line)
+		}
 		t.end()
 		src.Events, src.Counts = t.out, t.counts
 	default:

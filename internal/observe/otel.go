@@ -43,23 +43,19 @@ type otelRecord struct {
 }
 
 func (t *otelReader) line(b []byte) {
-	t.counts.Lines++
-	var r otelRecord
-	if json.Unmarshal(b, &r, tolerant()) != nil {
-		t.counts.Broken++
-		return
-	}
-	t.counts.Known++
-	if r.Body != nil {
-		t.record(r)
-	}
-	for _, res := range r.Resources {
-		for _, sc := range res.Scopes {
-			for _, rec := range sc.Records {
-				t.record(rec)
+	eachRecord(b, &t.counts, func(*otelRecord) bool { return true }, func(_ []byte, r otelRecord) {
+		t.counts.Known++
+		if r.Body != nil {
+			t.record(r)
+		}
+		for _, res := range r.Resources {
+			for _, sc := range res.Scopes {
+				for _, rec := range sc.Records {
+					t.record(rec)
+				}
 			}
 		}
-	}
+	})
 }
 
 // attributes returns the attributes of either form as strings.

@@ -88,3 +88,22 @@ func TestOtelTellsHooksFromPermissions(t *testing.T) {
 		})
 	}
 }
+
+// TestOtelAroundATornRecord: a collector that dies while it writes leaves half a
+// record, and the next one on the same line.
+func TestOtelAroundATornRecord(t *testing.T) {
+	var words []string
+	for _, call := range strings.Fields("a b c d e f g h i j k l") {
+		words = append(words, "decision "+call+" Bash reject config")
+	}
+	lines := strings.SplitAfter(otelLines(words), "\n")
+	lines[1] += lines[1][:len(lines[1])/2]
+	src, err := Read(strings.NewReader(strings.Join(lines, "")), "", Lookup{}, fixedNow())
+	require.NoError(t, err)
+	require.Equal(t, 1, src.Counts.Broken)
+	var calls []string
+	for _, e := range src.Events {
+		calls = append(calls, e.ToolUseID)
+	}
+	require.Equal(t, strings.Fields("a b c d e f g h i j k l"), calls)
+}

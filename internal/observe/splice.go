@@ -4,12 +4,36 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // filling is what a crash leaves before a record: blocks of NUL that were given
 // to the file and never written, or the mark of an editor.
 const filling = "\x00\ufeff \t\r\n"
+
+// eachRecord gives the record that a line is to fn, or those that are whole in it,
+// and counts the line and what is none. known tells whether an object is one.
+func eachRecord[T any](line []byte, c *Counts, known func(*T) bool, fn func(raw []byte, r T)) {
+	c.Lines++
+	var r T
+	if json.Unmarshal(line, &r, tolerant()) == nil && known(&r) {
+		fn(line, r)
+		return
+	}
+	all, torn := recordsOf(line)
+	if torn {
+		c.Broken++
+	}
+	for _, one := range all {
+		var r T
+		if json.Unmarshal(one, &r, tolerant()) != nil || !known(&r) {
+			c.Broken++
+			continue
+		}
+		fn(one, r)
+	}
+}
 
 // recordsOf returns the whole records in a line that is not one record. Hosts
 // die while they append, and the next record then stands on the same line: behind

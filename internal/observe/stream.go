@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"hooktrail/internal/audit"
@@ -68,24 +67,7 @@ type streamLine struct {
 }
 
 func (t *streamReader) line(b []byte) {
-	t.counts.Lines++
-	var r streamLine
-	if json.Unmarshal(b, &r, tolerant()) == nil && r.Type != "" {
-		t.record(r)
-		return
-	}
-	all, torn := recordsOf(b)
-	if torn {
-		t.counts.Broken++
-	}
-	for _, one := range all {
-		var r streamLine
-		if json.Unmarshal(one, &r, tolerant()) != nil || r.Type == "" {
-			t.counts.Broken++
-			continue
-		}
-		t.record(r)
-	}
+	eachRecord(b, &t.counts, func(r *streamLine) bool { return r.Type != "" }, func(_ []byte, r streamLine) { t.record(r) })
 }
 
 func (t *streamReader) record(r streamLine) {

@@ -114,24 +114,10 @@ var quiet = []string{
 
 // line reads one line and returns the events in it.
 func (t *transcriptReader) line(b []byte) []*audit.Event {
-	t.counts.Lines++
-	var r record
-	if json.Unmarshal(b, &r, tolerant()) == nil && r.Type != "" {
-		return t.record(b, r)
-	}
-	all, torn := recordsOf(b)
-	if torn {
-		t.counts.Broken++
-	}
 	var events []*audit.Event
-	for _, one := range all {
-		var r record
-		if json.Unmarshal(one, &r, tolerant()) != nil || r.Type == "" {
-			t.counts.Broken++
-			continue
-		}
-		events = append(events, t.record(one, r)...)
-	}
+	eachRecord(b, &t.counts, func(r *record) bool { return r.Type != "" }, func(raw []byte, r record) {
+		events = append(events, t.record(raw, r)...)
+	})
 	return events
 }
 
