@@ -180,7 +180,7 @@ func agreePlaced(t *testing.T, p placed) string {
 		put["user"] = strings.Replace(p.text, "{", `{"allowManagedHooksOnly":true,`, 1)
 	}
 	files := lay(t, &s, put)
-	foretold := settings.Check(files, settings.Options{Client: "2.1.328"})
+	foretold := settings.Check(files, settings.Options{Client: version(t)})
 	e := settings.Entry{Why: foretold.Halts}
 	for _, x := range foretold.Entries {
 		if x.File == p.layer && x.Event == p.event && (x.Command == p.command()) {
@@ -213,6 +213,9 @@ func agreePlaced(t *testing.T, p placed) string {
 	case "PreToolUse":
 		held = !r.made("ran")
 	case "PermissionRequest":
+		if r.made("ran") && settings.Older(version(t), settings.SinceOnFailure) {
+			t.Skip("this client asks nobody about the command, so no PermissionRequest hook runs")
+		}
 		held = strings.Contains(told.Text, words)
 		require.False(t, r.made("ran"))
 	case "PostToolBatch":

@@ -40,6 +40,15 @@ type run struct {
 	Exit           int
 }
 
+// version returns the client's version, for which check is to foretell.
+func version(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command(client(t), "--version").Output()
+	require.NoError(t, err)
+	v, _, _ := strings.Cut(string(out), " ")
+	return v
+}
+
 // client returns the client's program, or ends the test.
 func client(t *testing.T) string {
 	bin := os.Getenv("CLAUDE_BIN")
