@@ -260,6 +260,8 @@ func (sc *scanner) spoken(i, end int) (int, bool) {
 		if v = skipBlank(s, v+len("login ")); v < len(s) && s[v] != '-' {
 			return sc.value(v, valueShell), true
 		}
+	case quoted && word == "send" && strings.Contains(s[max(0, i-maxNamed):i], "assword"): // expect
+		return sc.value(v, valueShell), true
 	case (word == "_authToken" || word == "_password") && s[v] != '=' && s[v] != ':':
 		return sc.value(v, valueShell), true
 	case word == "echo" || word == "printf":

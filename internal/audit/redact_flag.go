@@ -11,7 +11,7 @@ func (sc *scanner) dash(i int) int {
 	case strings.HasPrefix(s[i:], "-----END "):
 		return sc.keyTail(i)
 	case strings.HasPrefix(s[i:], ssh2Key):
-		return sc.hide(i, until(s, i, "---- END SSH2"))
+		return sc.hide(i, keyText(s, i+len(ssh2Key)))
 	case i > 0 && (isWord(s[i-1]) || s[i-1] == '-' || s[i-1] == '.' || s[i-1] == '/'):
 		return i + 1
 	}
@@ -33,7 +33,7 @@ func (sc *scanner) flag(i int) int {
 	if next, ok := sc.toolFlag(i, from, end); ok {
 		return next
 	}
-	if len(name) < 2 || secretKey(name) == keyPlain {
+	if len(name) < 2 || secretKey(name) == keyPlain && !sc.bareSecret(name, end) || strings.HasPrefix(name, "ask-") {
 		return from
 	}
 	if name == "secret" && sc.last == "set" { // set --secret NAME VALUE
@@ -53,6 +53,21 @@ func (sc *scanner) flag(i int) int {
 		}
 	}
 	return sc.value(v, valueShell)
+}
+
+// bareSecret tells whether a flag whose name says little, such as --auth or --key,
+// has a value that looks drawn by lot.
+func (sc *scanner) bareSecret(name string, end int) bool {
+	if name != "auth" && name != "key" {
+		return false
+	}
+	v, ok := argument(sc.s, end)
+	if !ok {
+		return false
+	}
+	text := sc.s[v:min(len(sc.s), v+maxToken)]
+	text = text[:run(text, 0, isTokenByte)]
+	return len(text) >= keyMaterial && random(text) && !strings.ContainsAny(text, "/.")
 }
 
 // argument returns where the argument behind a flag begins: after blanks, or in

@@ -57,7 +57,8 @@ func basicCredentials(s string) bool {
 	return err == nil && strings.Contains(string(b), ":")
 }
 
-// lineEnd returns the end of a header: the line's, or the quote's around it.
+// lineEnd returns the end of a header: the line's, the quote's around it, or the
+// command's.
 func lineEnd(s string, v int) int {
 	for i := v; i < len(s); i++ {
 		switch s[i] {
@@ -75,6 +76,10 @@ func lineEnd(s string, v int) int {
 			}
 		case '\n', '\r', '\'', '`':
 			return i
+		case ';', '|', '&':
+			if anotherCommand(s, i) {
+				return i
+			}
 		case '\\':
 			if i+1 >= len(s) || strings.IndexByte(`\"'nr`, s[i+1]) >= 0 {
 				return i

@@ -4,8 +4,8 @@ import "strings"
 
 const ssh2Key = "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
 
-// keyBlock masks a private key from its first line to its last, or to the end
-// of the text when its last line is missing.
+// keyBlock masks a private key from its first line to its last, or to where no more
+// of a key stands.
 func (sc *scanner) keyBlock(i int) int {
 	s := sc.s
 	head := i + len("-----BEGIN ")
@@ -19,11 +19,16 @@ func (sc *scanner) keyBlock(i int) int {
 			return head
 		}
 	}
-	end := strings.Index(s[head:], "-----END ")
-	if end < 0 {
-		return sc.hide(i, len(s))
+	body := min(len(s), head+80)
+	if n >= 0 {
+		body = head + n + len("-----")
 	}
-	end += head + len("-----END ")
+	end := keyText(s, body)
+	last := run(s, end, func(c byte) bool { return strings.IndexByte(" \t\r\n\"'`>|,\\nr", c) >= 0 })
+	if !strings.HasPrefix(s[last:], "-----END ") {
+		return sc.hide(i, end)
+	}
+	end = last + len("-----END ")
 	if n := strings.Index(s[end:min(len(s), end+80)], "-----"); n >= 0 {
 		return sc.hide(i, end+n+len("-----"))
 	}

@@ -31,6 +31,9 @@ func secretKey(key string) keyKind {
 	if len(words) > 1 {
 		prev = words[len(words)-2]
 	}
+	if prev == "existing" { // the name of one: existingSecret
+		return keyPlain
+	}
 	switch last {
 	case "authorization":
 		return keyHeader

@@ -78,10 +78,32 @@ func (sc *scanner) below(v int, sign byte, quoted bool) (int, bool) {
 	if !block {
 		return sc.value(first, valuePair), true
 	}
+	file := strings.Contains(s[:v], "<<") // else a shell may take it for a pipe into a command
+	if !file && strings.ContainsAny(strings.TrimSpace(text), " \t") {
+		return 0, false
+	}
 	for strings.HasPrefix(s[end:], "\n"+indent) {
-		end = lineStop(s, end+1)
+		stop := lineStop(s, end+1)
+		if !file && strings.ContainsAny(strings.TrimSpace(s[end:stop]), " \t") {
+			break
+		}
+		end = stop
 	}
 	return sc.hide(first, end), true
+}
+
+// subcommand tells whether s begins with what some programs call TOPIC:COMMAND, such
+// as secret:list.
+func subcommand(s string) bool {
+	n := run(s, 0, isLetter)
+	if n < len(s) && isTokenByte(s[n]) {
+		return false
+	}
+	switch s[:n] {
+	case "list", "create", "delete", "push", "pull", "set", "get", "add", "remove", "update", "rotate", "revoke":
+		return true
+	}
+	return false
 }
 
 // variable tells whether the name before the sign at i is a variable: $key.

@@ -16,7 +16,12 @@ func (sc *scanner) placed(last, word string, end int) int {
 		}
 		if word == "Private" && strings.HasPrefix(s[end:], "-Lines: ") { // PuTTY's key files
 			from := end + len("-Lines: ")
-			return sc.hide(from, min(len(s), until(s, from, "Private-MAC: ")+64))
+			end := keyText(s, run(s, from, func(c byte) bool { return c >= '0' && c <= '9' }))
+			if n := run(s, end, func(c byte) bool { return c <= ' ' }); strings.HasPrefix(s[n:], "Private-MAC: ") {
+				n += len("Private-MAC: ")
+				end = run(s, n, isWord)
+			}
+			return sc.hide(from, end)
 		}
 		return end
 	}
@@ -27,6 +32,15 @@ func (sc *scanner) placed(last, word string, end int) int {
 		sc.feed = strings.HasPrefix(s[end:], " -S")
 	case "set":
 		sc.store = last == "secrets"
+		if all := sc.drawn(end, last == "secrets" || last == "env", 2); all > 0 {
+			sc.later(all, 0)
+		}
+	case "login", "auth", "install":
+		if at := sc.drawn(end, word != "install" || last == "service", 1); at > 0 {
+			sc.later(at, 0)
+		}
+	case "add":
+		sc.feed = sc.feed || last == "env"
 	case "insert":
 		sc.feed = last == "pass"
 	case "put":
@@ -53,6 +67,29 @@ func (sc *scanner) placed(last, word string, end int) int {
 		}
 	}
 	return end
+}
+
+// drawn returns where the nth of the arguments behind end begins, flags left out, if
+// asked for and if it looks drawn by lot; else zero.
+func (sc *scanner) drawn(end int, asked bool, nth int) int {
+	if !asked {
+		return 0
+	}
+	laid := sc.laid
+	all := sc.arguments(end)
+	sc.laid = laid // others may have to look, too
+	for _, a := range all {
+		if a.flag(sc.s) {
+			return 0 // it may take the next one
+		}
+		if nth--; nth == 0 {
+			if text := sc.s[a.from:a.to]; len(text) >= keyMaterial && random(text) && run(text, 0, isTokenByte) == len(text) && !strings.ContainsAny(text, "/.=") {
+				return a.at
+			}
+			return 0
+		}
+	}
+	return 0
 }
 
 // nthArgument returns which of the arguments behind a word is a secret, given
@@ -195,8 +232,11 @@ func piped(rest string) int {
 		return 0
 	}
 	command := strings.TrimSpace(rest[at+1:])
+	if runsInput(command) && strings.IndexByte(strings.TrimSpace(rest[:at]), ' ') >= 0 {
+		return 0 // what is printed may be run
+	}
 	for _, flag := range []string{"--password-stdin", "--with-token", "--passphrase-fd", "--pass-stdin", "sudo -S",
-		"secret put ", "secret set ", "secret create ", "secrets create ", "secrets set ", "secrets versions add "} {
+		"env add ", "secret put ", "secret set ", "secret create ", "secrets create ", "secrets set ", "secrets versions add "} {
 		if strings.Contains(command, flag) {
 			return at
 		}

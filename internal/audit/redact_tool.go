@@ -51,6 +51,8 @@ func flagsOf(last, word string) *flags {
 		return &flags{user: "u", separate: "p"}
 	case "http", "https", "xh", "httpie":
 		return &flags{user: "a", userLong: "auth"}
+	case "skopeo":
+		return &flags{userLong: "creds"}
 	case "lftp":
 		return &flags{user: "u", userLong: "user"}
 	case "openssl":
@@ -62,6 +64,10 @@ func flagsOf(last, word string) *flags {
 	case "set", "put":
 		if last == "secret" || last == "secrets" {
 			return &flags{separate: "b", long: "body value"}
+		}
+	case "create":
+		if last == "secret" || last == "env" { // eas secret:create
+			return &flags{long: "value"}
 		}
 	case "parameter":
 		if last == "put" { // aws ssm put-parameter

@@ -39,7 +39,7 @@ func (sc *scanner) pair(i int) int {
 	if kind == keyPlain && s[i] == ':' && len(key) == 1 && sc.tool != nil && key[0] == sc.tool.colon {
 		kind = keySecret
 	}
-	if kind == keyPlain || (s[i] == ':' && kind == keySecret && workingDir(key)) {
+	if kind == keyPlain || (s[i] == ':' && kind == keySecret && workingDir(key)) || s[i] == ':' && !quoted && subcommand(s[i+1:]) {
 		return i + 1
 	}
 	v := i + 1
@@ -47,6 +47,9 @@ func (sc *scanner) pair(i int) int {
 		v++
 	}
 	v = skipBlank(s, v)
+	if !quoted && v < len(s) && isQuote(s[v]) && closesQuote(s, i-len(key), v) {
+		return v
+	}
 	if next, ok := sc.below(v, s[i], quoted); ok {
 		return next
 	}
@@ -170,11 +173,24 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	to, next := closing(s, from, s[v+b], b)
 	if from == to && b == 0 && next < len(s) && s[next] == s[v] { // """x"""
 		q := s[v : next+1]
-		to = until(s, next+1, q)
-		return sc.hide(next+1, max(next+1, to-len(q)))
-	}
-	if from == to || safeValue(s[from:to]) {
+		if n := strings.Index(s[next+1:], q); n > 0 {
+			return sc.hide(next+1, lastingLines(s, next+1, next+1+n))
+		}
 		return next
+	}
+	switch {
+	case from == to || safeValue(s[from:to]):
+		return next
+	case strings.HasPrefix(s[from:], "-----BEGIN "), s[v+b] == '`' && kind != valueJSON && strings.IndexByte(s[from:to], ' ') >= 0:
+		return from // read on: a key has its own end, and what a shell runs is no value
+	case to == len(s) && b > 0: // no string for the shell
+		if to = bareEnd(s, from, kind); to == from {
+			return from
+		}
+		return sc.hide(from, to)
+	}
+	if end := lastingLines(s, from, to); end < to {
+		to, next = end, end
 	}
 	if kind == valueHeader {
 		sc.header(from, to)
@@ -190,28 +206,36 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	return next
 }
 
-// group masks a list or an object to its closing bracket, or to the end.
+// group masks a list or an object to its closing bracket, or to what is no JSON.
 func (sc *scanner) group(v int) int {
 	s := sc.s
 	depth := 0
 	for i := v; i < len(s); i++ {
-		switch s[i] {
-		case '[', '{':
+		switch c := s[i]; {
+		case c == '[' || c == '{':
 			depth++
-		case ']', '}':
+		case c == ']' || c == '}':
 			if depth--; depth == 0 {
 				if strings.TrimSpace(s[v+1:i]) == "" {
 					return i + 1
 				}
 				return sc.hide(v, i+1)
 			}
-		case '"':
+		case c == '"':
 			b := 0
 			for i-b-1 > v && s[i-b-1] == '\\' {
 				b++
 			}
 			_, next := closing(s, i+1, '"', b)
 			i = next - 1
+		case isWord(c):
+			end := run(s, i, isKeyByte)
+			if word := s[i:end]; strings.Trim(word, "0123456789.eE-") != "" && word != "true" && word != "false" && word != "null" && !strings.HasPrefix(s[skipBlank(s, end):], ":") && end < len(s) {
+				return sc.hide(v, i)
+			}
+			i = end - 1
+		case strings.IndexByte(" \t\r\n,:+-.\\'", c) < 0:
+			return sc.hide(v, i)
 		}
 	}
 	return sc.hide(v, len(s))

@@ -123,11 +123,3 @@ func plainRune(r rune) rune {
 	}
 	return r
 }
-
-// until returns where sign ends behind i, or the end of s.
-func until(s string, i int, sign string) int {
-	if n := strings.Index(s[i:], sign); n >= 0 {
-		return i + n + len(sign)
-	}
-	return len(s)
-}
