@@ -29,11 +29,15 @@ func anotherCommand(s string, i int) bool {
 	if i+1 >= len(s) {
 		return false
 	}
-	blank := s[i+1] == ' '
-	if s[i] == ';' {
-		return blank && !cookiePair(s[i+2:min(len(s), i+2+maxToken)])
+	rest := s[i+1 : min(len(s), i+1+maxToken)]
+	switch {
+	case s[i] == ';' && rest[0] == ' ':
+		return !cookiePair(rest[1:])
+	case s[i] != ';' && (rest[0] == ' ' || rest[0] == s[i] || i > 0 && s[i-1] == ' '): // | and &
+		return true
 	}
-	return blank || s[i+1] == s[i] || i > 0 && s[i-1] == ' ' // | and &
+	word := run(rest, 0, func(c byte) bool { return c > ' ' && c != ';' && c != '=' })
+	return word > 0 && word < len(rest) && rest[word] == ' ' && rest[word-1] != ','
 }
 
 // cookiePair tells whether s begins with NAME=VALUE or an attribute, alone or in

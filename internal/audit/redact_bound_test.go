@@ -20,6 +20,7 @@ func TestAMaskHidesNoCommand(t *testing.T) {
 		`"password":[ ; ` + ran, `"password":[ ; ` + ran + ` ; ]`, `password=""""; ` + ran, `password="""; ` + ran, `password=\"; ` + ran,
 		"# password='\n" + ran, "# password='\n" + ran + "\n# '", "cat <<'E' >/dev/null\npassword=\"\nE\n" + ran + "; echo \"", "password=`" + ran + "`",
 		"echo 'x' '" + ran + "' | sudo -S sh", "echo " + ran + " | sudo -S bash -s",
+		`password='a\'; ` + ran, "password=(`" + ran + "`)", "Cookie: a=b;c=d;" + ran, "Cookie: a=b|" + ran,
 		"password=$(" + ran + ")", "password=x " + ran, "token=a; " + ran, "token=a|" + ran, "token=a&&" + ran, "password=<(" + ran + ")", "password=${x:-$(" + ran + ")}",
 		"mysql -p " + ran, "echo x | sudo -S " + ran, "sshpass -p x " + ran, `bash -c "password=1; ` + ran + `"`, "setPassword('x'); " + ran, "--password 'x' ; " + ran, "kinit u <<< x; " + ran,
 	} {

@@ -171,6 +171,12 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	s := sc.s
 	from := v + b + 1
 	to, next := closing(s, from, s[v+b], b)
+	if n := strings.Index(s[from:to], `\'`); n >= 0 && b == 0 && s[v] == '\'' {
+		// A shell knows no escapes there: the string ends, if another word follows.
+		if at := from + n + 1; at+1 == len(s) || strings.IndexByte(" ;&|\n)", s[at+1]) >= 0 {
+			to, next = at, at+1
+		}
+	}
 	if from == to && b == 0 && next < len(s) && s[next] == s[v] { // """x"""
 		q := s[v : next+1]
 		if n := strings.Index(s[next+1:], q); n > 0 {
@@ -181,7 +187,7 @@ func (sc *scanner) quotedValue(v, b int, kind valueKind) int {
 	switch {
 	case from == to || safeValue(s[from:to]):
 		return next
-	case strings.HasPrefix(s[from:], "-----BEGIN "), s[v+b] == '`' && kind != valueJSON && strings.IndexByte(s[from:to], ' ') >= 0:
+	case strings.HasPrefix(s[from:], "-----BEGIN "), s[v+b] == '`' && strings.IndexByte(s[from:to], ' ') >= 0:
 		return from // read on: a key has its own end, and what a shell runs is no value
 	case to == len(s) && b > 0: // no string for the shell
 		if to = bareEnd(s, from, kind); to == from {
