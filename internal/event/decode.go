@@ -161,14 +161,14 @@ func (d *decoder) deep() error {
 }
 
 func (d *decoder) number(s string) (any, error) {
-	path := string(d.dec.StackPointer())
+	// The path is made for a fault only: it is as long as the names around the number.
 	if len(s) > maxNumber {
-		return nil, &Fault{Path: path, Message: fmt.Sprintf("a number of %d characters; at most %d are read", len(s), maxNumber)}
+		return nil, &Fault{Path: string(d.dec.StackPointer()), Message: fmt.Sprintf("a number of %d characters; at most %d are read", len(s), maxNumber)}
 	}
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		e, err := strconv.Atoi(strings.TrimPrefix(s[i+1:], "+"))
 		if err != nil || e > maxExponent || e < -maxExponent {
-			return nil, &Fault{Path: path, Message: "the number's exponent is out of range"}
+			return nil, &Fault{Path: string(d.dec.StackPointer()), Message: "the number's exponent is out of range"}
 		}
 	}
 	return json.Number(s), nil

@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"io"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -190,4 +191,18 @@ func FuzzParse(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, any(e.Input), again)
 	})
+}
+
+// TestNumbersUnderALongNameCostNoCopiesOfIt: the place of a value is as long as the
+// names around it, and a copy for each number takes minutes, in which a host
+// loses its patience and lets the call run.
+func TestNumbersUnderALongNameCostNoCopiesOfIt(t *testing.T) {
+	const name, numbers = 64 << 10, 20_000
+	in := []byte(`{"` + strings.Repeat("k", name) + `":[` + strings.Repeat("1,", numbers) + `1]}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Decode(in, 128)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20)) // 1.3 GB with copies
 }
