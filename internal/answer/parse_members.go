@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,9 +36,19 @@ func firstObject(b []byte) (o members, end int64, ok bool) {
 	}
 	raw, err := d.ReadValue()
 	if err != nil {
-		return o, d.InputOffset(), false
+		return o, cameTo(err, b), false
 	}
 	return membersOf(raw.Clone()), d.InputOffset(), true
+}
+
+// cameTo is how far the reading of b came until err. The decoder's own offset stays
+// where the value begins.
+func cameTo(err error, b []byte) int64 {
+	var fault *jsontext.SyntacticError
+	if errors.As(err, &fault) {
+		return fault.ByteOffset
+	}
+	return int64(len(b))
 }
 
 func membersOf(raw jsontext.Value) members {
