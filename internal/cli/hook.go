@@ -56,7 +56,7 @@ func setUp(s *Stdio, c common, fault error) (*hook.Hook, *settings) {
 		h   *hook.Hook
 		set *settings
 	}
-	b, ok := hook.Within(setUpTimeout, func() built {
+	b, ok := hook.Within(context.Background(), setUpTimeout, func() built {
 		set, bad := c.load(s)
 		return built{newHook(s, &set, errors.Join(fault, bad)), &set}
 	})
@@ -143,7 +143,7 @@ func newGuard(s *Stdio, set *settings) (*guard.Guard, error) {
 		p   guard.Provider
 		err error
 	}
-	b, ok := hook.Within(providerTimeout, func() built {
+	b, ok := hook.Within(context.Background(), providerTimeout, func() built {
 		p, err := newProvider(s, set)
 		return built{p, err}
 	})

@@ -70,7 +70,7 @@ func (f *runFlags) setUp(s *Stdio, start time.Time, interrupt <-chan struct{}, f
 		set *settings
 	}
 	limit := max(min(setUpTimeout, f.timeout), setUpLeast)
-	b, ok := hook.Within(limit, func() built {
+	b, ok := hook.Within(context.Background(), limit, func() built {
 		set, bad := f.load(s)
 		var hooks []hook.Wrapped
 		fault := errors.Join(fault, bad)

@@ -102,6 +102,8 @@ type Options struct {
 	// AuditTimeout bounds the recording; zero means 5 s.
 	AuditTimeout time.Duration
 
+	understandTimeout time.Duration
+
 	// Continue lets a call run that could not be recorded. The default blocks.
 	Continue bool
 
@@ -126,6 +128,9 @@ func New(o Options) *Hook {
 	if o.JudgeTimeout <= 0 {
 		o.JudgeTimeout = guard.DefaultBudget
 	}
+	if o.understandTimeout <= 0 {
+		o.understandTimeout = understandTimeout
+	}
 	if o.AuditTimeout <= 0 {
 		o.AuditTimeout = 5 * time.Second
 	}
@@ -148,9 +153,7 @@ func (h *Hook) Run(ctx context.Context, in io.Reader) (reply answer.Reply) {
 	}()
 
 	raw, err := event.Read(in, h.o.Limits) // stdin
-	if h.parse(c, raw, err) {              // event
-		h.admit(c) // schema
-	}
+	h.understand(ctx, c, raw, err)         // event, schema
 	if c.admitted {
 		h.judge(ctx, c) // guard
 	}
@@ -167,11 +170,36 @@ type call struct {
 	start     time.Time
 	event     event.Event
 	admitted  bool
+	spent     time.Duration // before the judge was asked, of its time
 	faults    []audit.SchemaError
 	judgement Judgement
 	gate      gate.Branch
 	verdict   answer.Verdict
 	recorded  bool
+}
+
+// understandTimeout bounds the reading of an event's bytes and their look by the
+// schema. A sound event of 64 MB takes two or three seconds; one that somebody has
+// made to take longer is refused before the host loses its patience.
+const understandTimeout = 15 * time.Second
+
+// understand parses the event and asks the schema.
+func (h *Hook) understand(ctx context.Context, c *call, raw []byte, err error) {
+	start := h.o.Now()
+	d := *c // the understanding may outlive this function
+	_, ok := Within(ctx, h.o.understandTimeout, func() bool {
+		if h.parse(&d, raw, err) { // event
+			h.admit(&d) // schema
+		}
+		return true
+	})
+	if !ok {
+		c.event = event.Event{Raw: raw}
+		h.refuse(c, schema.Violation{Message: fmt.Sprintf("it was not understood within %v", h.o.understandTimeout)})
+		return
+	}
+	*c = d
+	c.spent = h.o.Now().Sub(start)
 }
 
 // parse takes the typed view, or notes why there is none.
@@ -221,7 +249,7 @@ func told(v schema.Violation) string {
 // judge asks the judge, and does not wait for one that is late: the clock
 // decides, not the judge's return.
 func (h *Hook) judge(ctx context.Context, c *call) {
-	ctx, cancel := context.WithTimeout(ctx, h.o.JudgeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.o.JudgeTimeout-c.spent)
 	defer cancel()
 	done := make(chan Judgement, 1)
 	e := c.event // the judge may outlive this function

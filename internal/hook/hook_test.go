@@ -337,6 +337,20 @@ func TestARecordingThatHangsIsNotWaitedFor(t *testing.T) {
 	require.Contains(t, reply.Stderr, "audit log could not be written")
 }
 
+// TestAnEventThatIsLongToUnderstandIsRefused: no input may keep us busy until the
+// host lets the call run.
+func TestAnEventThatIsLongToUnderstandIsRefused(t *testing.T) {
+	big := strings.Replace(pre, `"tool_input":{`, `"tool_input":{"x":"`+strings.Repeat("x", 8<<20)+`",`, 1)
+	require.Greater(t, len(big), 8<<20)
+	r := &recorder{}
+	reply := flow(r, fine(reason.GuardReadOnly, answer.NoDecision), func(o *Options) { o.understandTimeout = time.Nanosecond }).
+		Run(context.Background(), strings.NewReader(big))
+	require.True(t, reply.Blocked)
+	require.Contains(t, reply.Stderr, "it was not understood within")
+	require.Len(t, r.invocations(), 1)
+	require.Equal(t, reason.SchemaInvalid, r.invocations()[0].Reason)
+}
+
 // TestAnObserverThatHangsIsNotWaitedFor: neither need the host's records, and the
 // event is recorded and answered all the same.
 func TestAnObserverThatHangsIsNotWaitedFor(t *testing.T) {

@@ -24,7 +24,7 @@ func (h *Hook) record(ctx context.Context, c *call) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.o.AuditTimeout)
 	defer cancel()
 	d := *c // the recording may outlive this function
-	err, ok := Within(h.o.AuditTimeout+recordGrace, func() error { return h.store(ctx, &d) })
+	err, ok := Within(ctx, h.o.AuditTimeout+recordGrace, func() error { return h.store(ctx, &d) })
 	if !ok {
 		return fmt.Errorf("it was not done within %v", h.o.AuditTimeout)
 	}
@@ -65,7 +65,7 @@ func (h *Hook) observe(ctx context.Context, c *call) (events []*audit.Event, com
 		return nil, func() error { return nil }
 	}
 	e := c.event // the observer may outlive this function
-	s, _ := Within(h.o.AuditTimeout/2, func() seen {
+	s, _ := Within(ctx, h.o.AuditTimeout/2, func() seen {
 		events, commit := h.o.Observer.Observe(ctx, &e)
 		return seen{events, commit}
 	})

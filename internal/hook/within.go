@@ -1,11 +1,14 @@
 package hook
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
-// Within returns what f makes. With ok false that takes longer than d, and f is
-// still at work: a file system that hangs cannot be interrupted. A panic of f is
-// the caller's.
-func Within[T any](d time.Duration, f func() T) (made T, ok bool) {
+// Within returns what f makes. With ok false that takes longer than d, or ctx has
+// ended and some time after it, and f is still at work: neither a file system that
+// hangs nor a computation can be interrupted. A panic of f is the caller's.
+func Within[T any](ctx context.Context, d time.Duration, f func() T) (made T, ok bool) {
 	done, broke := make(chan T, 1), make(chan any, 1)
 	go func() {
 		defer func() {
@@ -17,12 +20,18 @@ func Within[T any](d time.Duration, f func() T) (made T, ok bool) {
 	}()
 	patience := time.NewTimer(d)
 	defer patience.Stop()
-	select {
-	case made = <-done:
-		return made, true
-	case p := <-broke:
-		panic(p)
-	case <-patience.C:
-		return made, false
+	ended := ctx.Done()
+	for {
+		select {
+		case made = <-done:
+			return made, true
+		case p := <-broke:
+			panic(p)
+		case <-patience.C:
+			return made, false
+		case <-ended:
+			ended = nil
+			patience.Reset(min(d, givenUpGrace))
+		}
 	}
 }
